@@ -1,0 +1,50 @@
+"""A limit is checked when it is built, so that no run starts with one that cannot work."""
+
+import math
+import operator
+from typing import Any
+
+
+def whole(owner: str, name: str, value: Any, at_least: int = 0) -> int:
+    """Return `value` as an int if it is a whole number of at least `at_least`.
+
+    Raises TypeError or ValueError, with the owner, the name and the value in the message.
+
+    >>> whole("max_steps", "n", 2.5)
+    Traceback (most recent call last):
+    TypeError: max_steps: n must be a whole number of at least 0, not 2.5
+    """
+    wanted = f"{owner}: {name} must be a whole number of at least {at_least}, not {value!r}"
+    if isinstance(value, bool):
+        raise TypeError(wanted)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(wanted) from None
+    if number < at_least:
+        raise ValueError(wanted)
+    return number
+
+
+def amount(owner: str, name: str, value: Any, above_zero: bool = False) -> float:
+    """Return `value` as given if it is a finite number of at least zero (or above it).
+
+    Raises TypeError or ValueError, with the owner, the name and the value in the message.
+
+    >>> amount("time_limit", "seconds", float("nan"))
+    Traceback (most recent call last):
+    ValueError: time_limit: seconds must be a finite number of at least 0, not nan
+    """
+    bound = "above 0" if above_zero else "of at least 0"
+    wanted = f"{owner}: {name} must be a finite number {bound}, not {value!r}"
+    if isinstance(value, (bool, str, bytes, complex)):
+        raise TypeError(wanted)
+    try:
+        finite = math.isfinite(value)
+    except TypeError:
+        raise TypeError(wanted) from None
+    except OverflowError:
+        finite = False
+    if not finite or value < 0 or (above_zero and value == 0):
+        raise ValueError(wanted)
+    return value  # type: ignore[no-any-return]

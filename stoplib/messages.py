@@ -1,0 +1,126 @@
+"""What a model says and what it costs: replies, tool calls, usage.
+
+A model is any callable `model(messages, tools) -> Reply`, or one that takes the messages alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Message = dict[str, Any]
+Model = Callable[..., "Reply"]
+
+
+class Fatal(BaseException):
+    """Raised by a tool or a model: an environment problem that the model cannot work around.
+
+    The run ends as `fatal`. Like KeyboardInterrupt this is a stop signal and no ordinary error,
+    so an `except Exception` inside a tool does not swallow it.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, or of many. `input` excludes the cached parts.
+
+    >>> Usage(20, 10, cache_read=80).total
+    110
+    """
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def total(self) -> int:
+        """All tokens, cached ones included."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One request by the model to run one tool. A call without an `id` gets one from the run.
+
+    `args` is a mapping of arguments, or the text that the API sent if that text is not valid JSON.
+
+    >>> print(ToolCall("search", {"query": "stop"}))
+    search(query='stop')
+    """
+
+    name: str
+    args: Mapping[str, Any] | str = field(default_factory=dict)
+    id: str | None = None
+
+    def __str__(self) -> str:
+        if isinstance(self.args, str):
+            return f"{self.name}({self.args})"
+        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.args.items())})"
+
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one model call gave back.
+
+    `stop` is the API's own word for why the model stopped talking; None means `tool_use` if there
+    are calls and `end_turn` if there are none.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = NO_USAGE
+    stop: str | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.calls) is not tuple:
+            object.__setattr__(self, "calls", tuple(self.calls))
+
+
+def answer(text: str, *, usage: Usage = NO_USAGE) -> Reply:
+    """A reply that ends the turn with text.
+
+    >>> answer("done").text
+    'done'
+    """
+    return Reply(text, usage=usage)
+
+
+def call(name: str, /, *, usage: Usage = NO_USAGE, **args: Any) -> Reply:
+    """A reply that asks for one tool.
+
+    >>> print(call("search", query="stop").calls[0])
+    search(query='stop')
+    """
+    return Reply(calls=(ToolCall(name, args),), usage=usage)
+
+
+def batch(*replies: Reply, usage: Usage | None = None) -> Reply:
+    """One reply that asks for several tools at once: the calls of `replies`, in order.
+
+    Its usage is the sum of theirs unless `usage` is given.
+
+    >>> len(batch(call("read", path="a"), call("read", path="b")).calls)
+    2
+    """
+    calls = tuple(c for reply in replies for c in reply.calls)
+    return Reply(calls=calls, usage=_sum(r.usage for r in replies) if usage is None else usage)
+
+
+def _sum(usages: Iterable[Usage]) -> Usage:
+    total = NO_USAGE
+    for usage in usages:
+        total = total + usage
+    return total

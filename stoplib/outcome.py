@@ -1,0 +1,117 @@
+"""How a run ended, as a value to branch on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stoplib.messages import Message, Usage
+from stoplib.reasons import COMPLETE
+from stoplib.state import OK, Run, Step
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why the loop left off: the reason, what was seen, and all guards that fired at that gate."""
+
+    reason: str
+    detail: str = ""
+    fired: tuple[str, ...] = ()
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Outcome:
+    """How a run ended and what it used.
+
+    reason      the one name that says why (see `stoplib.reasons`)
+    detail      what was seen, in words
+    complete    whether the task was done; an answer that a guard forestalled is not complete
+    answer      the model's final answer, or None if the run is not complete
+    text        the last thing that the model said, complete or not
+    summary     the closing summary of an incomplete run, if one was asked for
+    steps, tool_calls, usage, cost, seconds, waited     what was spent
+    messages    the transcript; each tool call in it has exactly one result
+    trace       the same as one `Step` per model call
+    fired       the names of all guards that fired; the first is the reason
+    error       the exception behind `fatal`
+    """
+
+    reason: str
+    detail: str
+    answer: str | None
+    text: str
+    summary: str | None
+    steps: int
+    tool_calls: int
+    usage: Usage
+    cost: float | None
+    seconds: float
+    waited: float
+    messages: list[Message]
+    trace: list[Step]
+    fired: tuple[str, ...]
+    error: BaseException | None
+
+    @property
+    def complete(self) -> bool:
+        return self.reason in COMPLETE
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{self.steps} steps",
+            f"{self.tool_calls} tool calls",
+            f"{self.usage.total} tokens",
+            f"{self.seconds:g} s",
+        ]
+        said = f": {self.answer!r}" if self.answer else f" ({self.detail})" if self.detail else ""
+        return f"<{self.reason}{said} | {', '.join(parts)}>"
+
+    def report(self) -> dict[str, Any]:
+        """The outcome as JSON-ready facts, for a caller that has to decide what to do next.
+
+        `evidence` holds what the tools did find out, also when the run is incomplete.
+        """
+        return {
+            "status": "complete" if self.complete else "incomplete",
+            "reason": self.reason,
+            "detail": self.detail,
+            "answer": self.answer,
+            "summary": self.summary,
+            "evidence": [
+                {"step": step.number, "call": str(result.call), "result": result.text}
+                for step in self.trace
+                for result in step.results
+                if result.status == OK
+            ],
+            "spend": {
+                "steps": self.steps,
+                "tool_calls": self.tool_calls,
+                "tokens": self.usage.total,
+                "cost": self.cost,
+                "seconds": self.seconds,
+                "waited": self.waited,
+            },
+        }
+
+
+def outcome_of(run: Run, ending: Ending) -> Outcome:
+    """The outcome of `run`, which has just ended."""
+    text = run.trace[-1].reply.text if run.trace else ""
+    return Outcome(
+        reason=ending.reason,
+        detail=ending.detail,
+        answer=text if ending.reason in COMPLETE else None,
+        text=text,
+        summary=None,
+        steps=run.steps,
+        tool_calls=run.tool_calls,
+        usage=run.usage,
+        cost=run.cost,
+        seconds=run.seconds,
+        waited=run.waited,
+        messages=run.messages,
+        trace=run.trace,
+        fired=ending.fired,
+        error=ending.error,
+    )
