@@ -1,0 +1,253 @@
+# %% title [markdown]
+# # Three exits: answer, steps or time?
+#
+# **What you will do.** Give the loop two exits of its own, and work out which of the three is taken, also when two are due at once.
+#
+# **What you will learn**
+#
+# - return a reason with every run
+# - limit steps and time, and say what each limit does not see
+# - test a time limit without waiting
+# - put the checks in an order that you can defend
+#
+# **What you need.** [Chapter 01](01_one_exit.ipynb).
+#
+# **Time.** About 30 minutes.
+
+# %% models [markdown]
+# ## Bring what you have
+#
+# The models and the tool are those of chapter 01: one never answers, and `answers_at(n)` makes one that answers at its n-th call. `counted` puts a counter around a model.
+
+# %% the-models
+from stoplib.course.checkpoint import predict, reveal
+
+SEARCH = {"type": "tool", "name": "search", "args": {"query": "one more look"}}
+
+def never_answers(messages):
+    return SEARCH
+
+def answers_at(n):
+    def model(messages):
+        step = len(messages) // 2 + 1
+        return {"type": "final", "content": "done"} if step == n else SEARCH
+    return model
+
+def counted(model):
+    def counting(messages):
+        counting.calls += 1
+        return model(messages)
+    counting.calls = 0
+    return counting
+
+tools = {"search": lambda query: "nothing"}
+
+# %% count-steps [markdown]
+# ## Limit the steps
+#
+# Replace `while True` by a `for` loop, and a model that never answers meets an end. The caller has to know which exit was taken, so the loop returns
+# two things: the answer, and the **reason**, a short name. A run ends for exactly one reason.
+
+# %% run-with-cap
+def run_with_cap(model, tools, user_msg, max_steps=10):
+    messages = [{"role": "user", "content": user_msg}]
+    for _ in range(max_steps):
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        messages.append(reply)
+        messages.append({"role": "tool", "name": "search", "content": tools["search"](**reply["args"])})
+    return None, "max_steps"
+
+# %% cap-runs
+print(run_with_cap(never_answers, tools, "Where is it?"))
+print(run_with_cap(answers_at(10), tools, "Where is it?"))
+
+# %% steps-are-not-time [markdown]
+# The second run used its last allowed step to answer, and that counts as an answer. "At most ten steps" means ten calls of the model.
+#
+# ## See what a step limit does not see
+#
+# Ten steps can take a second or an hour: a step is as long as its model call and its tools. Whoever waits for the answer counts minutes, not steps. So the loop
+# needs a third exit, a **time budget**.
+#
+# How do you test one? Not by waiting. The loop does not ask the computer for the time, it asks a **clock** that the caller passes in: any function that
+# returns seconds. In use that is `time.monotonic`. Here it is a clock that moves on by one second each time somebody looks at it.
+
+# %% tick-clock
+from stoplib import ManualClock, TickClock
+
+clock = TickClock()
+clock(), clock(), clock()
+
+# %% time-rule [markdown]
+# The rule: read the clock once at the start, then once before each call. If the time since the start has reached the budget, make no further call.
+
+# %% run-with-limits
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None):
+    messages = [{"role": "user", "content": user_msg}]
+    start = clock()
+    for _ in range(max_steps):
+        if time_budget is not None and clock() - start >= time_budget:
+            return None, "budget"
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        messages.append(reply)
+        messages.append({"role": "tool", "name": "search", "content": tools["search"](**reply["args"])})
+    return None, "max_steps"
+
+# %% ticks-question [markdown] checkpoint="2.1"
+# ### Checkpoint 2.1
+#
+# The clock ticks 0, 1, 2, 3, … and the model never answers. With `max_steps=10` and `time_budget=3`, how many times is the model called?
+#
+# - a) `2` :: The start takes the reading 0. The readings 1 and 2 are below the budget and each is followed by a call; the reading 3 is not.
+# - b) `3` :: Three seconds, one call each: that would be so if the first call were made at 0. But the reading 0 is used for the start.
+# - c) `4` :: Readings 0, 1, 2 and 3 make four. The first is the start, and the last one reaches the budget, because the rule says `>=`.
+# - d) `10` :: That is the step limit. It would be reached if the time budget were not.
+
+# %% ticks-predict role="predict"
+predict("2.1")
+
+# %% ticks-reveal role="reveal"
+model = counted(never_answers)
+print(run_with_limits(model, tools, "Where is it?", TickClock(), max_steps=10, time_budget=3))
+reveal("2.1", model.calls)
+
+# %% readings-part [markdown]
+# Here are the readings, one by one. A clock of one's own is easily made: this one writes down what it said.
+
+# %% readings
+def noting(clock):
+    def noted():
+        noted.readings.append(clock())
+        return noted.readings[-1]
+    noted.readings = []
+    return noted
+
+clock = noting(TickClock())
+run_with_limits(never_answers, tools, "Where is it?", clock, max_steps=10, time_budget=3)
+clock.readings
+
+# %% tie-question [markdown] checkpoint="2.2"
+# ## Decide what wins a tie
+#
+# Several exits can be due at the same step. Then the order of the lines in the loop decides which reason the caller gets. Read `run_with_limits` from top to bottom once more.
+#
+# ### Checkpoint 2.2
+#
+# The model answers at its second call, `max_steps` is 2, and `time_budget` is 2 on a clock that ticks 0, 1, 2, …. All three exits are due at the
+# second step. What is the reason?
+#
+# - a) `final` :: The answer is one call away, and an answer beats the step limit. But that call is not made: the clock is looked at before it.
+# - b) `budget` :: Before the second call the clock says 2. That reaches the budget, so the call that would have brought the answer is not made.
+# - c) `max_steps` :: The step limit is only reached when the `for` loop has run out, and that is after the second call.
+
+# %% tie-predict role="predict"
+predict("2.2")
+
+# %% tie-reveal role="reveal"
+answer, reason = run_with_limits(answers_at(2), tools, "Where is it?", TickClock(), max_steps=2, time_budget=2)
+print((answer, reason))
+reveal("2.2", reason)
+
+# %% tie-without-time [markdown]
+# The order is *time, answer, steps*. It keeps two promises: once the budget is used up nothing more is spent, and an answer that has been paid for is
+# never thrown away. Take the time budget away, and the answer and the step limit are left. The answer wins:
+
+# %% tie-two
+run_with_limits(answers_at(2), tools, "Where is it?", TickClock(), max_steps=2)
+
+# %% zero-question [markdown] checkpoint="2.3"
+# ### Checkpoint 2.3
+#
+# Somebody sets `time_budget=0`. The model would answer at its first call. How many times is it called?
+#
+# - a) `0` :: At the first look no time at all may have passed, and 0 has already reached 0. A budget of nothing buys nothing.
+# - b) `1` :: The first call often comes for free in other systems, where the clock is looked at after each step. Here the look comes first.
+# - c) `10` :: Some code takes 0 for "no limit". This loop asks `is not None`, so 0 is a limit like any other.
+
+# %% zero-predict role="predict"
+predict("2.3")
+
+# %% zero-reveal role="reveal"
+model = counted(answers_at(1))
+print(run_with_limits(model, tools, "Where is it?", TickClock(), time_budget=0))
+reveal("2.3", model.calls)
+
+# %% pitfall [markdown]
+# > **Pitfall: `if time_budget:`.** It looks like a shorter way to write `is not None`. But 0 counts as false in Python, so the strictest
+# > budget there is turns into none at all. The next cell shows it.
+
+# %% truthiness
+for time_budget in (None, 0, 3):
+    print(time_budget, "->", "limited" if time_budget else "NOT limited")
+
+# %% late [markdown]
+# ## See what a time limit does not see
+#
+# The clock is looked at between calls, and nowhere else. Here a tool takes 30 seconds of a budget of 10. A `ManualClock` moves only when it is told to, so the tool can move it.
+
+# %% slow-tool
+clock = ManualClock()
+slow = {"search": lambda query: clock.advance(30)}
+print(run_with_limits(never_answers, slow, "Where is it?", clock, time_budget=10))
+print("seconds on the clock:", clock())
+
+# %% overshoot [markdown]
+# The run ended at its first look after the budget, 20 seconds late. A limit between calls stops the *next* call; it does not cut short what is running. Chapter 07 gives
+# tools a time limit of their own.
+
+# %% library [markdown]
+# ## Let the library take over
+#
+# You have built the core of `stoplib`. Its loop is called `run`. The limits are not parameters but **guards** in a list, and the result is one value, an **outcome**. This is the run of
+# checkpoint 2.1 once more:
+
+# %% library-run
+from stoplib import call, max_steps, run, time_limit
+
+outcome = run(lambda messages: call("search", query="one more look"), "Where is it?",
+              tools=tools, guards=[time_limit(3), max_steps(10)], clock=TickClock())
+print(outcome.reason, outcome.steps, outcome.answer)
+print(outcome.detail)
+
+# %% same [markdown]
+# The same two calls, and `detail` says what the guard saw. The reason has another name: in the library a guard's reason is the guard's own name, so what was `budget` is `time_limit`, and `final` is
+# called `answered`.
+
+# %% lab-intro [markdown]
+# ## Lab: two limits, one run
+#
+# Run the cell, then move one limit at a time. The bars show how near each limit is. Find settings at which the time limit ends the run, then change *only* the clock
+# so that the step limit does.
+
+# %% lab
+from stoplib.course.lab import lab_limits
+lab_limits()
+
+# %% exercise [markdown]
+# ## Exercise
+#
+# [Exercise 01: write a loop with three exits](../exercises/01_three_exits.ipynb). About 25 minutes. Close this chapter before you start: the order of the checks is what you are asked for.
+
+# %% recap [markdown]
+# ## Recap
+#
+# You can now
+#
+# - return one reason with every run, and name the three exits
+# - pass a clock in, and test an hour in no time
+# - say which exit wins a tie, and why that order was chosen
+# - tell what a step limit does not see, and what a time limit does not see
+#
+# ## In practice
+#
+# - Use `time.monotonic`, not `time.time`: the computer's wall clock is set back now and then, and a limit measured with it may then never be reached.
+# - Real systems disagree on what "at most n steps" means. Some count a step and a final answer apart, some make the n-th call and throw its result away. Look it up, or test it as you did here.
+# - The four loops that this course brings together use different names for the same exits: `final`, `end_turn`, `done` and `answered` are all the model's answer; `budget`, `deadline` and `time_limit` are all time.
+#
+# ---
+#
+# Previous: [01 One exit: who decides that the run is over?](01_one_exit.ipynb)

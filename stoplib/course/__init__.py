@@ -1,0 +1,1 @@
+"""What only the course needs: charts, labs, checkpoints, exercise checks, building the notebooks."""

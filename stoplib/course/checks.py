@@ -1,0 +1,105 @@
+"""Checking a learner's code: run it on several cases, bounded, and say what was seen.
+
+The code is hostile by accident: it may loop for ever, raise anything, return anything. A check
+survives that and says which case went wrong. It never shows a solution.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+
+class _Friendly(Exception):
+    """An exception that a notebook shows as its message alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+class NotSolvedYet(_Friendly):
+    """The answer cell still holds its stub."""
+
+
+class ChecksFailed(_Friendly):
+    """At least one case is not right yet."""
+
+
+class Endless(BaseException):
+    """The learner's code went on for too long. Not an Exception, so that `except Exception` lets it through."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one case showed: `seen` in words if it is not right, with the hint that fits."""
+
+    case: str
+    ok: bool
+    seen: str = ""
+    hint: str = ""
+
+
+def judge(exercise: str, verdicts: Iterable[Verdict]) -> None:
+    """Print a line per case and raise ChecksFailed if one is not right, NotSolvedYet for a stub.
+
+    >>> judge("99", [Verdict("an empty list", True)])
+    right: an empty list
+    """
+    wrong = 0
+    told: set[str] = set()
+    for verdict in _until_stub(exercise, verdicts):
+        if verdict.ok:
+            print(f"right: {verdict.case}")
+            continue
+        wrong += 1
+        print(f"not yet: {verdict.case}\n    seen: {verdict.seen}")
+        if verdict.hint and verdict.hint not in told:
+            told.add(verdict.hint)
+            print(f"    hint: {verdict.hint}")
+    if wrong:
+        raise ChecksFailed(f"Exercise {exercise}: {wrong} {'run is' if wrong == 1 else 'runs are'} not right yet.")
+
+
+def _until_stub(exercise: str, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    try:
+        yield from verdicts
+    except NotImplementedError:
+        raise NotSolvedYet(f"Exercise {exercise} is not solved yet. Write your code where it says YOUR CODE HERE, "
+                           "run that cell, then this one.") from None
+
+
+@contextmanager
+def bounded(lines: int = 300_000) -> Iterator[None]:
+    """Raise Endless in code that runs more than `lines` lines of Python, whatever it calls.
+
+    The count does not depend on the machine, so the same code is stopped at the same line everywhere.
+    """
+    left = lines
+    outer = sys.gettrace()
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal left
+        if event == "line":
+            left -= 1
+            if left < 0:
+                raise Endless(f"did not stop within {lines:,} lines")
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(outer)
+
+
+def shown(value: Any, width: int = 90) -> str:
+    """`repr(value)`, cut to `width`; also for objects whose repr fails."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"an object whose repr raises {type(error).__name__}"
+    return text if len(text) <= width else text[: width - 3] + "..."

@@ -1,0 +1,1 @@
+"""What the check cells of the exercises run: one module an exercise, named like it."""

@@ -1,0 +1,250 @@
+"""Exercise 01: `run_with_limits`. The library's own loop says what each run should give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import stoplib
+from stoplib.course.checks import Endless, Verdict, bounded, judge, shown
+
+EXERCISE = "01"
+MOST_CALLS = 200
+
+LOOK = {"type": "tool", "name": "search", "args": {"query": "one more look"}}
+DONE = {"type": "final", "content": "done"}
+
+# The reasons of the exercise and the library's names for them.
+REASONS = {"answered": "final", "max_steps": "max_steps", "time_limit": "budget"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run to try: what the model says (its last reply again and again), and the limits.
+
+    A limit of None is not passed to the loop.
+    """
+
+    name: str
+    replies: tuple[Mapping[str, Any], ...] = (LOOK,)
+    max_steps: int | None = 10
+    time_budget: float | None = None
+    start: float = 0.0
+    tools: Mapping[str, Callable[..., Any]] = field(default_factory=lambda: {"search": lambda query: "nothing"})
+    hint: str = ""
+
+
+@dataclass
+class Seen:
+    """What a run did: its result, and in `log` an r for each reading of the clock and a c for each call."""
+
+    result: Any = None
+    raised: BaseException | None = None
+    log: str = ""
+    messages: list[Any] = field(default_factory=list)
+
+    @property
+    def calls(self) -> int:
+        return self.log.count("c")
+
+    def __str__(self) -> str:
+        calls = f"{self.calls} model call{'' if self.calls == 1 else 's'}"
+        if isinstance(self.raised, Endless):
+            return f"your loop {self.raised}, after {calls}" if self.calls < MOST_CALLS else f"your loop {self.raised}"
+        if self.raised is not None:
+            return f"your loop raised {type(self.raised).__name__}: {self.raised}, after {calls}"
+        return f"your loop returned {shown(self.result)} after {calls}"
+
+
+def check_answer(run_with_limits: Callable[..., Any]) -> None:
+    """The model's answer ends the run."""
+    _judge(run_with_limits, [
+        Case("the model answers at once", (DONE,)),
+        Case("the model answers at its third call", (LOOK, LOOK, DONE)),
+        Case("the model answers at its third call, within the time budget", (LOOK, LOOK, DONE), time_budget=60),
+    ])
+
+
+def check_steps(run_with_limits: Callable[..., Any]) -> None:
+    """The step limit: N steps are N model calls."""
+    _judge(run_with_limits, [
+        Case(f"the model never answers, max_steps={n}", max_steps=n,
+             hint="max_steps counts calls of the model. How many does your loop make at most?")
+        for n in (10, 3, 1)
+    ] + [
+        Case("the model never answers, max_steps=0", max_steps=0,
+             hint="no steps allowed means that no call is made. Where does your loop first look at the limit?"),
+        Case("max_steps is not given, and the model never answers", max_steps=None,
+             hint="the default for max_steps is in the first line of the task."),
+    ])
+
+
+def check_time(run_with_limits: Callable[..., Any]) -> None:
+    """The time budget, on clocks that never wait."""
+    late = "compare with >=, before the call: a budget that has been reached pays for no further call."
+    _judge(run_with_limits, [
+        Case("the clock ticks 0, 1, 2, … and time_budget=3", time_budget=3, hint=late),
+        Case("the clock ticks 500, 501, 502, … and time_budget=3", time_budget=3, start=500,
+             hint="a clock may start anywhere. What is the first reading for?"),
+        Case("time_budget=0", time_budget=0,
+             hint="0 is a budget too, the strictest. Is it taken for 'no budget'? Is a call made before the look?"),
+        Case("time_budget=100 and max_steps=5: the steps run out first", max_steps=5, time_budget=100),
+    ], readings=True)
+
+
+def check_ties(run_with_limits: Callable[..., Any]) -> None:
+    """Which exit wins where several are due."""
+    _judge(run_with_limits, [
+        Case("the model answers at its last allowed step", (LOOK, LOOK, DONE), max_steps=3,
+             hint="an answer at the last allowed step is an answer. What do you look at first in a reply?"),
+        Case("time is up just before the call that would bring the answer", (LOOK, LOOK, DONE), time_budget=3,
+             hint="time comes before the answer: the call is not made."),
+        Case("time, answer and steps are all due at the third step", (LOOK, LOOK, DONE), max_steps=3, time_budget=3,
+             hint="the order is time, answer, steps."),
+        Case("time and steps are due together, no answer", max_steps=2, time_budget=2,
+             hint="the second call is not made, because time is up before it."),
+    ])
+
+
+def check_tools(run_with_limits: Callable[..., Any]) -> None:
+    """A tool that fails is a result for the model, and the run goes on."""
+    def broken(query: str) -> str:
+        raise ValueError("the index is down")
+
+    survive = "the run must go on: turn what went wrong into a result that starts with 'error'."
+    _judge(run_with_limits, [
+        Case("the model asks for a tool that does not exist", ({**LOOK, "name": "serach"}, DONE), hint=survive),
+        Case("the tool raises an error", (LOOK, DONE), tools={"search": broken}, hint=survive),
+        Case("the tool does not take these arguments", ({**LOOK, "args": {"qery": "x"}}, DONE), hint=survive),
+        Case("a request without args", ({"type": "tool", "name": "now"}, DONE), tools={"now": lambda: "noon"},
+             hint="args may be missing. What does your code use then?"),
+        Case("the tool raises at every step", max_steps=4, tools={"search": broken}, hint=survive),
+    ], results=True)
+
+
+def check_messages(run_with_limits: Callable[..., Any]) -> None:
+    """What the model gets to read."""
+    def verdicts() -> Iterator[Verdict]:
+        yield _messages_verdict(run_with_limits, Case("the messages before the third call", (LOOK, LOOK, DONE)))
+
+    judge(EXERCISE, verdicts())
+
+
+def _judge(loop: Callable[..., Any], cases: Iterable[Case], readings: bool = False, results: bool = False) -> None:
+    def verdicts() -> Iterator[Verdict]:
+        for case in cases:
+            seen = _try(loop, case)
+            yield _verdict(case, seen)
+            if readings:
+                yield _readings_verdict(case, seen)
+            if results and seen.raised is None:
+                yield _results_verdict(case, seen)
+
+    judge(EXERCISE, verdicts())
+
+
+def _verdict(case: Case, seen: Seen) -> Verdict:
+    wanted = _library(case)
+    ok = seen.raised is None and _same(seen.result, wanted.result) and seen.calls == wanted.calls
+    return Verdict(case.name, ok, str(seen), _hint(case, seen))
+
+
+def _hint(case: Case, seen: Seen) -> str:
+    if isinstance(seen.raised, Endless):
+        return "something must end the loop even if the model never answers. Which line does that?"
+    if seen.raised is None and not (isinstance(seen.result, tuple) and len(seen.result) == 2):
+        return "return two things, (answer, reason)."
+    if case.time_budget is not None and "r" not in seen.log:
+        return "the time comes from the clock that was passed in: call clock()."
+    return case.hint
+
+
+def _readings_verdict(case: Case, seen: Seen) -> Verdict:
+    """One reading at the start, one before each call, and the one that ended the run, if it did."""
+    ok = re.fullmatch("r(rc)*r?", seen.log) is not None
+    said = seen.log.replace("r", "read ").replace("c", "call ").strip()
+    return Verdict(f"readings of the clock ({case.name})", ok, shown(said, 70),
+                   "read the clock once at the start and once before each call, nowhere else.")
+
+
+def _results_verdict(case: Case, seen: Seen) -> Verdict:
+    results = [m for m in seen.messages if isinstance(m, Mapping) and m.get("role") == "tool"]
+    failing = case.replies[0].get("name") != "now"
+    ok = bool(results) and all(str(m.get("content")).startswith("error") == failing for m in results)
+    texts = [m.get("content") for m in results]
+    return Verdict(f"the result that the model reads ({case.name})", ok, f"results in the messages: {shown(texts)}",
+                   "what goes wrong becomes a result whose text starts with 'error'; what works stays as it is.")
+
+
+def _messages_verdict(loop: Callable[..., Any], case: Case) -> Verdict:
+    seen = _try(loop, case)
+    result = {"role": "tool", "name": "search", "content": "nothing"}
+    wanted = [{"role": "user", "content": "Where is it?"}, LOOK, result, LOOK, result]
+    for place, (got, want) in enumerate(zip(seen.messages, wanted, strict=False)):
+        if got != want:
+            return Verdict(case.name, False, f"message {place} is {shown(got)}",
+                           "first the user's message; then, for each round, the reply itself and one message"
+                       " with role, name and content.")
+    return Verdict(case.name, len(seen.messages) == len(wanted), f"{len(seen.messages)} messages",
+                   "each round adds two messages: the reply, and the result.")
+
+
+def _try(loop: Callable[..., Any], case: Case) -> Seen:
+    """Run the learner's loop on one case, whatever it does."""
+    seen = Seen()
+
+    def model(messages: Any) -> Any:
+        if seen.calls == MOST_CALLS:
+            raise Endless(f"did not stop within {MOST_CALLS} steps")
+        seen.messages = list(messages)
+        seen.log += "c"
+        return dict(case.replies[min(seen.calls, len(case.replies)) - 1])
+
+    def clock() -> float:
+        if seen.log.count("r") == 2 * MOST_CALLS:
+            raise Endless(f"did not stop: it read the clock {2 * MOST_CALLS} times")
+        seen.log += "r"
+        return case.start + seen.log.count("r") - 1
+
+    given = {"max_steps": case.max_steps, "time_budget": case.time_budget}
+    limits = {name: limit for name, limit in given.items() if limit is not None}
+    try:
+        with bounded():
+            seen.result = loop(model, dict(case.tools), "Where is it?", clock, **limits)
+    except NotImplementedError:
+        raise
+    except (Exception, Endless) as error:
+        seen.raised = error
+    return seen
+
+
+def _library(case: Case) -> Seen:
+    """The same run by `stoplib.run`: what is right is computed, not written down."""
+    wanted = Seen()
+
+    def model(messages: Any) -> stoplib.Reply:
+        wanted.log += "c"
+        said = case.replies[min(wanted.calls, len(case.replies)) - 1]
+        if said["type"] == "final":
+            return stoplib.answer(said["content"])
+        return stoplib.call(said["name"], **said.get("args", {}))
+
+    def clock() -> float:
+        wanted.log += "r"
+        return case.start + wanted.log.count("r") - 1
+
+    guards: list[stoplib.Guard] = [stoplib.max_steps(10 if case.max_steps is None else case.max_steps)]
+    if case.time_budget is not None:
+        guards.insert(0, stoplib.time_limit(case.time_budget))
+    outcome = stoplib.run(model, "Where is it?", tools=case.tools, guards=guards, clock=clock)
+    wanted.result = (outcome.answer, REASONS[outcome.reason])
+    return wanted
+
+
+def _same(result: Any, wanted: tuple[Any, str]) -> bool:
+    """Equal by plain values: an object that calls itself equal to everything is not."""
+    if type(result) not in (tuple, list) or len(result) != 2:
+        return False
+    return all(type(got) is type(want) and got == want for got, want in zip(result, wanted, strict=True))
