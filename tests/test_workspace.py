@@ -168,18 +168,20 @@ def test_interrupted_copy_is_taken_up_again(root: Path, monkeypatch: pytest.Monk
     assert prepare(root) == ["Copied 2 files of the course to work/, where you work."]
 
 
-def test_half_written_file_never_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When writing is interrupted, the file still holds all of its old content."""
+@pytest.mark.parametrize("moment", ["write_bytes", "replace"])
+def test_half_written_file_never_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """Whenever writing is interrupted, the file still holds all of its old content."""
     path = tmp_path / "a.ipynb"
     put(path, "old")
 
-    def write_half(self: Path, content: bytes) -> None:
-        with self.open("wb") as file:
-            file.write(content[: len(content) // 2])
+    def interrupt(self: Path, content: bytes | Path) -> None:
+        if isinstance(content, bytes):
+            with self.open("wb") as file:
+                file.write(content[: len(content) // 2])
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Path, "write_bytes", write_half)
+        patched.setattr(Path, moment, interrupt)
         workspace.write(path, b"entirely new")
     assert path.read_text(encoding="utf-8") == "old"
 
@@ -201,6 +203,17 @@ def test_fresh_never_overwrites_a_kept_version(root: Path) -> None:
         fresh(root, ONE)
     assert mine(root, "notebooks/01_one_exit.mine-1.ipynb") == "first"
     assert mine(root, "notebooks/01_one_exit.mine-2.ipynb") == "second"
+
+
+def test_fresh_file_follows_the_course_again(root: Path) -> None:
+    """A file that was given anew, and not changed since, becomes the course's next version."""
+    prepare(root)
+    put(root / "work" / ONE, "my answer")
+    put(root / ONE, "newer")
+    fresh(root, ONE)
+    put(root / ONE, "newest")
+    prepare(root)
+    assert mine(root) == "newest"
 
 
 def test_fresh_of_an_unchanged_file_keeps_nothing(root: Path) -> None:

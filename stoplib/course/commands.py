@@ -48,7 +48,8 @@ def main(arguments: Sequence[str], folder: str) -> int:
     except SetupError as error:
         print(error, file=sys.stderr)
     except OSError as error:
-        print(f"{error.filename or 'The computer'} refused: {error.strerror}.", file=sys.stderr)
+        where = f": {error.filename}" if error.filename else ""
+        print(f"{error.strerror}{where}\nSet that right, then run the same command again.", file=sys.stderr)
     except KeyboardInterrupt:
         print("Interrupted. Nothing is lost: the same command takes up where this one stopped.", file=sys.stderr)
         return INTERRUPTED
@@ -95,7 +96,7 @@ def fresh(root: Path, names: Sequence[str]) -> int:
     return 0
 
 
-def test(root: Path, options: Sequence[str]) -> int:
+def run_tests(root: Path, options: Sequence[str]) -> int:
     """Run the tests."""
     environment = Environment(root)
     environment.ensure()
@@ -110,7 +111,11 @@ def build(root: Path, options: Sequence[str]) -> int:
 
 
 COMMANDS: dict[str, Callable[[Path, Sequence[str]], int]] = {
-    command.__name__: command for command in (lab, check, fresh, test, build)
+    "lab": lab,
+    "check": check,
+    "fresh": fresh,
+    "test": run_tests,
+    "build": build,
 }
 
 

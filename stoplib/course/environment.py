@@ -115,10 +115,10 @@ class Environment:
         """Return the environment's Python version, like `3.13`, or None if its Python or its pip does not run."""
         question = "import pip, sys; print('{}.{}'.format(*sys.version_info))"
         try:
-            answer = self.run([self.python, "-I", "-c", question])
+            answer = self.run([self.python, "-I", "-X", "utf8", "-c", question])
         except OSError:
             return None
-        return answer.stdout.strip() if answer.returncode == 0 else None
+        return last_line(answer.stdout) if answer.returncode == 0 else None
 
     def make(self) -> None:
         """Make the environment, with pip and nothing else in it."""
@@ -138,8 +138,8 @@ class Environment:
         python = getattr(sys, "_base_executable", sys.executable)
         with step("Making .venv"):
             answer = self.run([python, "-m", "venv", self.folder])
-        if answer.returncode:
-            raise SetupError(f"Python could not make a virtual environment in {self.root}: {last_line(answer.stdout)}")
+            if answer.returncode:
+                raise SetupError(f"Python could not make a virtual environment: {last_line(answer.stdout)}")
 
     def install(self) -> None:
         """Install what requirements.txt asks for, and stamp the environment when that is done."""
@@ -148,12 +148,12 @@ class Environment:
         with step("Installing the packages (about a minute)"):
             answer = self.run([*pip, "-r", "requirements.txt"])
             self.log.write_text(answer.stdout, encoding="utf-8")
-        if answer.returncode:
-            raise SetupError(
-                f"The packages could not be installed: {why_pip_failed(answer.stdout)}\n"
-                "Check the network connection, then run the same command again. "
-                f"All that pip said is in {self.log}"
-            )
+            if answer.returncode:
+                raise SetupError(
+                    f"The packages could not be installed: {why_pip_failed(answer.stdout)}\n"
+                    "Check the network connection, then run the same command again. "
+                    f"All that pip said is in {self.log}"
+                )
         self.stamp.write_text(json.dumps(self.wanted()), encoding="utf-8")
 
     def installed(self) -> dict[str, str]:

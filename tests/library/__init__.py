@@ -1,0 +1,1 @@
+"""Tests of the library's core, one file per module."""
