@@ -1,5 +1,6 @@
 """The learner's working copy: what is copied, what is never touched, what is said."""
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -276,3 +277,29 @@ def test_no_work_of_the_learner_is_ever_lost(events: list[str]) -> None:
                 fresh(root, ONE)
             contents = [path.read_text(encoding="utf-8") for path in (root / "work").rglob("*.ipynb")]
             assert saved is None or saved in contents
+
+
+def test_a_learner_gets_a_notebook_that_was_never_run(tmp_path):
+    """The copy holds no output and no count, so nothing gives a result away; everything else is as in the course."""
+    cells = [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["Größe"]},
+        {
+            "cell_type": "code",
+            "id": "b",
+            "metadata": {"stoplib": {"role": "reveal"}},
+            "source": ["1 + 1"],
+            "execution_count": 7,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["2"]}],
+        },
+    ]
+    path = tmp_path / "x.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), encoding="utf-8")
+    copied = json.loads(workspace.for_learner(path))["cells"]
+    assert copied == [cells[0], {**cells[1], "execution_count": None, "outputs": []}]
+
+
+def test_what_is_no_notebook_is_copied_as_it_is(tmp_path):
+    """A file that only looks like a notebook, and any other file, keep every byte."""
+    for name, content in (("x.ipynb", b"\xff no json"), ("y.ipynb", b"[1]"), ("data.csv", b"a,b\r\n")):
+        (tmp_path / name).write_bytes(content)
+        assert workspace.for_learner(tmp_path / name) == content

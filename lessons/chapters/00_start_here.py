@@ -19,8 +19,7 @@
 # ## Run a cell
 #
 # A notebook is a list of cells. Click into the next cell and press **Shift + Enter**: its code runs, the
-# result appears under it, and the next cell is chosen. Work from top to bottom. A number in brackets, like
-# `[1]`, says that a cell has run.
+# result appears under it, and the next cell is chosen. Work from top to bottom.
 
 # %% versions
 import matplotlib, ipywidgets, stoplib
@@ -29,8 +28,8 @@ print("matplotlib", matplotlib.__version__)
 print("ipywidgets", ipywidgets.__version__)
 
 # %% if-it-fails [markdown]
-# Three lines without an error: your installation works. If you see an error instead, close JupyterLab and run
-# `python3 course.py check` in a terminal. It says what is missing and what to do.
+# Three lines with versions and no error: your installation works. If you see an error instead, close JupyterLab
+# and run `python3 course.py check` in a terminal. It says what is missing and what to do.
 
 # %% parts [markdown]
 # ## Meet the four parts
@@ -54,7 +53,7 @@ def model(messages):
     return {"type": "final", "content": messages[-1]["content"] + " is the capital of France."}
 
 # %% tool-part [markdown]
-# The third part are **tools**: functions that the model may ask for. The model cannot run them. It can only
+# The third part is the **tools**: functions that the model may ask for. The model cannot run them. It can only
 # say which one it wants, and with which arguments.
 
 # %% tools
@@ -113,13 +112,12 @@ print(reply)
 reveal("0.1", reply["type"])
 
 # %% how-checkpoints-work [markdown]
-# That is a **checkpoint**. Its result was in this file from the start, but hidden until you ran the cell. The
-# course uses it to check that everybody gets the same result. If you made no prediction, the checkpoint does not count; go back one cell and
-# choose, whenever you like.
+# That was a **checkpoint**. If you had made no prediction, it would have shown the result alone: go back one cell
+# and choose, whenever you like.
 
 # %% who-ended-it [markdown]
-# The reply is a final answer, so the loop has nothing left to do. The run took two steps and one tool call. Note
-# who decided that it was over: the model, and nobody else. What if it never does? That is chapter 01.
+# Every loop needs something that ends it. Look at what you have done by hand and ask: who decides that the run is over,
+# and what if that never happens? That is chapter 01.
 
 # %% check-part [markdown]
 # ## Have your code checked
@@ -137,8 +135,8 @@ check_is_final(is_final)
 
 # %% pitfall [markdown]
 # > **Pitfall: cells run out of order.** The notebook remembers what you ran, not what you see. If you run the cell
-# > that adds to the messages twice, there are five messages, not three. When things look strange, choose *Kernel* and then
-# > *Restart Kernel and Run All Cells…*
+# > that adds to the messages twice, there are five messages, not three. When things look strange, click into the cell where
+# > you are and choose *Kernel*, then *Restart Kernel and Run up to Selected Cell…*
 
 # %% recap [markdown]
 # ## Recap
@@ -154,7 +152,7 @@ check_is_final(is_final)
 #
 # - You work in your own copy, in the folder `work`. The course never overwrites what you changed there.
 #   `python3 course.py fresh 00_start_here` gives you a new copy of a notebook and keeps yours.
-# - Real models reply with more than two types: replies can be cut off, refused or empty. Chapter 02 stays with two,
+# - Real models reply with more than two types: replies can be cut off, refused or empty. The first chapters stay with two,
 #   so that there is one new thing at a time.
 #
 # ---

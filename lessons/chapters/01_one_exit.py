@@ -1,12 +1,12 @@
 # %% title [markdown]
 # # One exit: who decides that the run is over?
 #
-# **What you will do.** Write the shortest agent loop there is, and find a model that it cannot handle.
+# **What you will do.** Read and run the shortest agent loop there is, and find a model that it cannot handle.
 #
 # **What you will learn**
 #
-# - write an agent loop in under 15 lines
-# - name everything that can end it
+# - read an agent loop of nine lines, and write one like it
+# - find its exits, the planned and the unplanned one
 # - bound a run from outside, so that you can watch it fail
 #
 # **What you need.** [Chapter 00](00_start_here.ipynb).
@@ -17,7 +17,7 @@
 from stoplib.course.checkpoint import predict, reveal
 
 # %% the-loop [markdown]
-# ## Write the loop
+# ## Turn it into code
 #
 # In chapter 00 you were the loop. As code it is short: call the model; if the reply is final, return it; if not, run the
 # tool, write down request and result, and go round again.
@@ -34,8 +34,8 @@ def run_loop(model, tools, user_msg):
         messages.append({"role": "tool", "name": reply["name"], "content": result})
 
 # %% a-good-model [markdown]
-# It works with a model that looks twice and then answers. Two entries in the list come from each **round**: the request
-# and its result.
+# It works with a model that looks twice and then answers. A step whose reply asks for a tool, together with the result, is a
+# **round**. Each round adds two messages: the request and its result.
 
 # %% answers-after-two
 def answers_after_two(messages):
@@ -44,7 +44,10 @@ def answers_after_two(messages):
         return {"type": "final", "content": "Page 2 has it."}
     return {"type": "tool", "name": "search", "args": {"query": f"page {rounds + 1}"}}
 
-tools = {"search": lambda query: f"nothing on {query}"}
+def search(query):
+    return "found it" if query == "page 2" else "nothing"
+
+tools = {"search": search}
 
 # %% run-good
 run_loop(answers_after_two, tools, "Where is it?")
@@ -55,7 +58,7 @@ run_loop(answers_after_two, tools, "Where is it?")
 
 # %% never-answers
 def never_answers(messages):
-    return {"type": "tool", "name": "search", "args": {"query": "one more look"}}
+    return {"type": "tool", "name": "search", "args": {"query": "page 1"}}
 
 # %% fuse-idea [markdown]
 # ## Watch it fail safely
@@ -79,28 +82,33 @@ def with_fuse(model, calls):
 # %% never-question [markdown] checkpoint="1.1"
 # ### Checkpoint 1.1
 #
-# You run the loop with `with_fuse(never_answers, 50)`, and `search` never finds anything. How many calls get through to the model?
+# `with_fuse(never_answers, 3)` lets three calls through. `never_answers` asks for the same page each time, and `search` finds nothing there. You run the loop
+# with it. How many messages does the list hold when the run ends?
 #
-# - a) `1` :: The second request is the same as the first, so one might expect the loop to notice. Nothing in the loop
-#   compares requests: each round is new to it.
-# - b) `3` :: A person would give up after a few empty results. The loop does not read results, it only passes them on.
-# - c) `10` :: Many libraries stop after some such number unless you say otherwise. This loop has no number in it.
-# - d) `50` :: Nothing but the fuse ends this run: the loop would call the model for ever.
+# - a) `3` :: One for each call that was made. But the list starts with your message, and each round adds two more, the request and its result.
+# - b) `5` :: Your message and two rounds: that would be so if the loop noticed that the second request is the same as the first one.
+#   Nothing in it compares requests, so the third round is made like the others.
+# - c) `7` :: Your message and three rounds of two. The fourth call is the one that the fuse does not let through, and nothing else ends this run.
+# - d) `9` :: The fuse refuses the fourth call, so one might count four rounds. But it refuses before the model is asked, so there is no fourth request to write down.
 
 # %% never-predict role="predict"
 predict("1.1")
 
 # %% never-reveal role="reveal"
-fused = with_fuse(never_answers, 50)
+seen = []
+def watched(messages):
+    seen.append(messages)
+    return never_answers(messages)
+
 try:
-    run_loop(fused, tools, "Where is it?")
+    run_loop(with_fuse(watched, 3), tools, "Where is it?")
 except FuseBlown as error:
     print("FuseBlown:", error)
-reveal("1.1", fused.calls)
+reveal("1.1", len(seen[-1]))
 
 # %% fuse-is-no-answer [markdown]
 # A fuse is good for watching and bad for use: it ends the run with an error, and with the error everything is lost that the run had
-# found out. A run should end with a value. That is what chapter 02 builds.
+# found out. A run should end with a value. Chapter 02 builds that.
 
 # %% what-it-costs [markdown]
 # ## Count what is sent
@@ -114,12 +122,11 @@ for _ in range(5):
     sent.append(len(str(messages)))
     reply = never_answers(messages)
     messages += [reply, {"role": "tool", "name": "search", "content": "nothing"}]
-print("per call:", sent)
-print("in all:  ", sum(sent))
+print("characters per call:", sent)
+print("characters in all:  ", sum(sent))
 
 # %% grows [markdown]
-# The fifth call alone sends more than ten times as much as the first. What a run costs grows faster than its number of steps; chapter 05 is
-# about that.
+# The fifth call alone sends more than ten times as much as the first. What a run costs grows faster than its number of steps. A later chapter is about that.
 
 # %% second-exit [markdown]
 # ## Find the exit that nobody planned
@@ -167,7 +174,7 @@ def run_loop_2(model, tools, user_msg):
 # - a) `KeyError` :: That is how it ended before. Now the error is caught in `run_tool` and becomes a result.
 # - b) `answer` :: The model now gets to read what went wrong, and a good model would correct itself. This one does not look at
 #   the messages at all.
-# - c) `FuseBlown` :: The crash was the only thing that ended this run. With the error handled, nothing does.
+# - c) `FuseBlown` :: The crash was the only thing that ended this run. With the error handled, nothing does but the fuse.
 
 # %% robust-predict role="predict"
 predict("1.2")
@@ -181,8 +188,8 @@ except Exception as error:
 reveal("1.2", ending)
 
 # %% robust-means-longer [markdown]
-# Handling the error was right, and it took away an exit. The more a loop forgives, the longer it runs, and the more it needs limits
-# that the model cannot influence.
+# Turning the error into a result was right: a model that reads it can do better. What else it changed, the checkpoint has shown you. A loop that forgives
+# more can run longer, so it needs limits that the model cannot influence.
 
 # %% pitfall [markdown]
 # > **Pitfall: the model as the only judge of "done".** "Tell the model to stop after five searches" is no limit: it is a wish, written
@@ -193,7 +200,7 @@ reveal("1.2", ending)
 # ## Lab: model and steps
 #
 # The lab below runs the library's loop, `stoplib.run`. It does what `run_loop_2` does, with one thing more: `max_steps`, a limit on the number
-# of model calls. Run the cell, choose a model, and move the limit. Which model is stopped by it, and which one ends by itself?
+# of model calls. Run the cell, choose a model, and move the limit. What is the lowest limit at which each model ends by itself?
 
 # %% lab
 from stoplib.course.lab import lab_steps
@@ -210,7 +217,7 @@ lab_steps()
 #
 # You can now
 #
-# - write an agent loop, and point at its only planned exit
+# - read an agent loop, and point at its only planned exit
 # - bound a run from outside with a fuse
 # - turn a tool's error into a result for the model
 # - say why a loop that forgives errors needs limits all the more
@@ -219,7 +226,7 @@ lab_steps()
 #
 # - Search real code for `while` next to `"tool_use"` or `"tool_calls"`: the single-exit loop is common, in examples above all.
 # - Catching every `Exception` is right at this one place, where the model gets to read it. Ctrl-C is not an `Exception` in Python, so it still
-#   ends the run; chapter 06 says what should happen to the messages then.
+#   ends the run. So does a model that raises an error, for instance because the service is down: that is a third exit, and a real loop has to decide what it means.
 #
 # ---
 #

@@ -17,7 +17,8 @@
 # %% models [markdown]
 # ## Bring what you have
 #
-# The models and the tool are those of chapter 01: one never answers, and `answers_at(n)` makes one that answers at its n-th call. `counted` puts a counter around a model.
+# You need a model that never answers, one that answers at its n-th call, and a counter around a model. To keep the loops of this chapter short, tool errors are left out
+# here and there is one tool. The exercise puts both back.
 
 # %% the-models
 from stoplib.course.checkpoint import predict, reveal
@@ -75,7 +76,7 @@ print(run_with_cap(answers_at(10), tools, "Where is it?"))
 # returns seconds. In use that is `time.monotonic`. Here it is a clock that moves on by one second each time somebody looks at it.
 
 # %% tick-clock
-from stoplib import ManualClock, TickClock
+from stoplib import TickClock
 
 clock = TickClock()
 clock(), clock(), clock()
@@ -133,12 +134,11 @@ clock.readings
 # %% tie-question [markdown] checkpoint="2.2"
 # ## Decide what wins a tie
 #
-# Several exits can be due at the same step. Then the order of the lines in the loop decides which reason the caller gets. Read `run_with_limits` from top to bottom once more.
+# Several exits can be close at the same step. Then the order of the lines in the loop decides which reason the caller gets. Read `run_with_limits` from top to bottom once more.
 #
 # ### Checkpoint 2.2
 #
-# The model answers at its second call, `max_steps` is 2, and `time_budget` is 2 on a clock that ticks 0, 1, 2, …. All three exits are due at the
-# second step. What is the reason?
+# The clock ticks 0, 1, 2, …, and `time_budget` is 2. The model would answer at its second call, and `max_steps=2` makes that the last one allowed. What is the reason?
 #
 # - a) `final` :: The answer is one call away, and an answer beats the step limit. But that call is not made: the clock is looked at before it.
 # - b) `budget` :: Before the second call the clock says 2. That reaches the budget, so the call that would have brought the answer is not made.
@@ -153,8 +153,8 @@ print((answer, reason))
 reveal("2.2", reason)
 
 # %% tie-without-time [markdown]
-# The order is *time, answer, steps*. It keeps two promises: once the budget is used up nothing more is spent, and an answer that has been paid for is
-# never thrown away. Take the time budget away, and the answer and the step limit are left. The answer wins:
+# The order of the lines keeps two promises: once the time is used up the model is not called again, and an answer that has been paid for is never thrown
+# away. For the second promise, take the time budget away, so that only the answer and the step limit are left:
 
 # %% tie-two
 run_with_limits(answers_at(2), tools, "Where is it?", TickClock(), max_steps=2)
@@ -162,27 +162,34 @@ run_with_limits(answers_at(2), tools, "Where is it?", TickClock(), max_steps=2)
 # %% zero-question [markdown] checkpoint="2.3"
 # ### Checkpoint 2.3
 #
-# Somebody sets `time_budget=0`. The model would answer at its first call. How many times is it called?
+# Somebody sets `time_budget=0` for a model that never answers; `max_steps` is 10. How many times is the model called?
 #
-# - a) `0` :: At the first look no time at all may have passed, and 0 has already reached 0. A budget of nothing buys nothing.
-# - b) `1` :: The first call often comes for free in other systems, where the clock is looked at after each step. Here the look comes first.
-# - c) `10` :: Some code takes 0 for "no limit". This loop asks `is not None`, so 0 is a limit like any other.
+# - a) `0` :: Any time at all reaches a budget of 0, so the first look already ends the run, and it comes before the first call.
+# - b) `1` :: In a loop that looks at the clock after each step the first call would be free. Here the look comes before the call.
+# - c) `10` :: Much code takes 0 for "no limit". This loop asks `is not None`, so 0 is a limit like any other.
 
 # %% zero-predict role="predict"
 predict("2.3")
 
 # %% zero-reveal role="reveal"
-model = counted(answers_at(1))
+model = counted(never_answers)
 print(run_with_limits(model, tools, "Where is it?", TickClock(), time_budget=0))
 reveal("2.3", model.calls)
 
 # %% pitfall [markdown]
-# > **Pitfall: `if time_budget:`.** It looks like a shorter way to write `is not None`. But 0 counts as false in Python, so the strictest
-# > budget there is turns into none at all. The next cell shows it.
+# > **Pitfall: `if time_budget:`.** It looks like a shorter way to write `is not None`. The next cell is a loop written that way, reduced to its looks at the
+# > clock. It counts how many calls each budget allows.
 
 # %% truthiness
-for time_budget in (None, 0, 3):
-    print(time_budget, "->", "limited" if time_budget else "NOT limited")
+def calls_allowed(time_budget, max_steps=10):
+    clock = TickClock()
+    start = clock()
+    for calls in range(max_steps):
+        if time_budget and clock() - start >= time_budget:  # not "is not None"
+            return calls
+    return max_steps
+
+print("budget 3:", calls_allowed(3), "calls, budget 0:", calls_allowed(0), "calls")
 
 # %% late [markdown]
 # ## See what a time limit does not see
@@ -190,20 +197,22 @@ for time_budget in (None, 0, 3):
 # The clock is looked at between calls, and nowhere else. Here a tool takes 30 seconds of a budget of 10. A `ManualClock` moves only when it is told to, so the tool can move it.
 
 # %% slow-tool
+from stoplib import ManualClock
+
 clock = ManualClock()
 slow = {"search": lambda query: clock.advance(30)}
 print(run_with_limits(never_answers, slow, "Where is it?", clock, time_budget=10))
 print("seconds on the clock:", clock())
 
 # %% overshoot [markdown]
-# The run ended at its first look after the budget, 20 seconds late. A limit between calls stops the *next* call; it does not cut short what is running. Chapter 07 gives
-# tools a time limit of their own.
+# The run ended at its first look after the budget, 20 seconds late. A limit between calls stops the *next* call; it does not cut short what is running. For that a tool needs a time
+# limit of its own.
 
 # %% library [markdown]
 # ## Let the library take over
 #
-# You have built the core of `stoplib`. Its loop is called `run`. The limits are not parameters but **guards** in a list, and the result is one value, an **outcome**. This is the run of
-# checkpoint 2.1 once more:
+# The library's loop is called `run`. Its models return `call("tool", …)` or `answer("text")` instead of dictionaries. The limits are not parameters but **guards** in a list: rules that the
+# model cannot influence. What comes back is one value, an **outcome**. This is the run of checkpoint 2.1 once more:
 
 # %% library-run
 from stoplib import call, max_steps, run, time_limit
@@ -215,13 +224,17 @@ print(outcome.detail)
 
 # %% same [markdown]
 # The same two calls, and `detail` says what the guard saw. The reason has another name: in the library a guard's reason is the guard's own name, so what was `budget` is `time_limit`, and `final` is
-# called `answered`.
+# called `answered`. One difference: the library looks at *all* its guards before each call. Where two have reached their limit, the first in the list names the reason.
 
 # %% lab-intro [markdown]
 # ## Lab: two limits, one run
 #
-# Run the cell, then move one limit at a time. The bars show how near each limit is. Find settings at which the time limit ends the run, then change *only* the clock
-# so that the step limit does.
+# Run the cell, then move one limit at a time. The bars show how near each limit is. Find settings at which the time limit ends the run, then change *only* the seconds per
+# reading so that the step limit does.
+#
+# <details><summary>One way</summary>
+# With 1 second per reading, 12 seconds and 10 steps, the steps run out first. At 2 seconds per reading the time does, after 5 steps.
+# </details>
 
 # %% lab
 from stoplib.course.lab import lab_limits
@@ -230,7 +243,8 @@ lab_limits()
 # %% exercise [markdown]
 # ## Exercise
 #
-# [Exercise 01: write a loop with three exits](../exercises/01_three_exits.ipynb). About 25 minutes. Close this chapter before you start: the order of the checks is what you are asked for.
+# [Exercise 01: write a loop with three exits](../exercises/01_three_exits.ipynb). About 25 minutes. Close this chapter before you start, and write the loop from what it has to do: the exercise
+# brings back the tool errors of chapter 01, and any number of tools.
 
 # %% recap [markdown]
 # ## Recap
@@ -238,15 +252,15 @@ lab_limits()
 # You can now
 #
 # - return one reason with every run, and name the three exits
-# - pass a clock in, and test an hour in no time
+# - pass a clock in, and test a time limit without waiting
 # - say which exit wins a tie, and why that order was chosen
 # - tell what a step limit does not see, and what a time limit does not see
 #
 # ## In practice
 #
 # - Use `time.monotonic`, not `time.time`: the computer's wall clock is set back now and then, and a limit measured with it may then never be reached.
-# - Real systems disagree on what "at most n steps" means. Some count a step and a final answer apart, some make the n-th call and throw its result away. Look it up, or test it as you did here.
-# - The four loops that this course brings together use different names for the same exits: `final`, `end_turn`, `done` and `answered` are all the model's answer; `budget`, `deadline` and `time_limit` are all time.
+# - Real systems disagree on what "at most n steps" means: a model call, a call with its tools, or something larger. Look it up, or test it as you did here.
+# - You will meet other names for the same exits: `final`, `end_turn` and `done` for the model's answer; `budget` and `deadline` for time.
 #
 # ---
 #

@@ -23,8 +23,8 @@
 # - `messages` starts with `{"role": "user", "content": user_msg}`. Each round adds the reply itself, then
 #   `{"role": "tool", "name": …, "content": result}`.
 # - An unknown tool and a tool that raises are not the end: their result is a text that starts with `error`, and the run goes on.
-# - `clock()` is read once at the start and once before each call. `time_budget=None` means no time limit.
-# - On a tie the order is time, answer, steps. A budget that is used up pays for no further call.
+# - `clock()` is read once at the start and once before each call. `time_budget=None` means no time limit; whether you read the clock then is up to you.
+# - Time is looked at before a call, an answer as soon as it is there. So a time budget that is used up pays for no further call, and an answer at the last allowed step is an answer.
 
 # %% hints [markdown]
 # <details><summary>Hint: the clock</summary>
@@ -64,7 +64,7 @@ def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=Non
 # %% checks [markdown]
 # ## Check it
 #
-# Each cell tries your loop on several runs and says what it saw. They are independent of each other: solve them in any order.
+# Each cell tries your loop on several runs and says what it saw.
 
 # %% check-answer role="check"
 from stoplib.course.exercises import three_exits
@@ -90,14 +90,15 @@ three_exits.check_messages(run_with_limits)
 #
 # - The look at the clock is the first thing in a round, so a budget that is used up never pays for a call, and a budget of 0 pays for none.
 # - `is not None` and not `if time_budget`: otherwise 0 would mean "no limit".
-# - The clock is read in one place only, so each round has exactly one reading, and the first reading belongs to the start.
+# - The clock is read once at the start and in one place inside the loop, so each round has exactly one reading.
 # - The step limit has no line of its own: it is where the `for` loop runs out. So an answer at the last step is an answer.
 # - One `try` covers both the look-up and the call. It catches `Exception`, not everything: Ctrl-C still gets through.
 
 # %% stretch [markdown]
 # ## Stretch goal
 #
-# Return the number of calls as a third value. Then make a model that counts its own calls, and let the two disagree once on purpose: is there a run in which they should?
+# In a copy of your function under another name, return the number of calls as a third value. Then make a model that counts its own calls, and let the two disagree once on purpose: is
+# there a run in which they should?
 
 # %% back [markdown]
 # Back to [chapter 02](../notebooks/02_three_exits.ipynb). A solution with reasons is in [solutions](../solutions/01_three_exits.ipynb).

@@ -4,7 +4,7 @@ What each order of events gives (a restart of the kernel forgets all of it):
 
     predict, reveal                      the prediction is judged
     predict, predict, reveal             the last prediction is judged
-    reveal                               the result alone; the checkpoint does not count yet
+    reveal                               the result alone, and that no prediction was made
     reveal, predict, reveal              judged, and marked as made after the result was seen
     predict, reveal, reveal              the same judgement again
     predict, reveal, the same predict    not a new prediction: judged as before
@@ -25,7 +25,7 @@ from stoplib.course.show import safely, show, status_line, widget_library
 Option = Mapping[str, str]
 
 NO_PREDICTION = (
-    "You made no prediction, so this checkpoint does not count yet. Choose in the cell above, then run this cell again."
+    "You have not predicted this one. Choose in the cell above, then run this cell again."
 )
 NOT_A_KNOWN_MISTAKE = "Look at the run above: where does it part from what you had in mind?"
 

@@ -49,8 +49,8 @@ class Example:
 
 MODELS = {
     "never answers": Example(never_answers, "This model asks for one more search in every step."),
-    "answers after 5": Example(answers_after(5), "This model searches in five steps and answers in the sixth."),
-    "answers at once": Example(answers_after(0), "This model answers in its first step."),
+    "answers in step 5": Example(answers_after(4), "This model searches in four steps and answers in the fifth."),
+    "answers in step 1": Example(answers_after(0), "This model answers in its first step."),
 }
 
 

@@ -2,6 +2,7 @@
 
 The course's files are copied there, together with a record of what was copied. A file that
 is still as it was copied follows the course; one that the learner changed is never touched.
+A notebook is copied without its outputs: what a run gives is for the learner to find out.
 """
 
 from __future__ import annotations
@@ -47,15 +48,15 @@ def prepare(root: Path) -> list[str]:
     copied, remarks = 0, []
     try:
         for name in course_files(root):
-            course, work = root / name, root / "work" / name
-            state = compare(fingerprint(work), record.get(name), str(fingerprint(course)))
+            content, work = for_learner(root / name), root / "work" / name
+            state = compare(fingerprint(work), record.get(name), hash_of(content))
             if state is State.BOTH_CHANGED:
                 remarks.append(newer_version(name))
                 continue
             if state in (State.MISSING, State.OUTDATED):
-                write(work, course.read_bytes())
+                write(work, content)
                 copied += 1
-            record[name] = str(fingerprint(course))
+            record[name] = hash_of(content)
     finally:
         write_record(root, record)
     if copied:
@@ -66,17 +67,17 @@ def prepare(root: Path) -> list[str]:
 def fresh(root: Path, wanted: str) -> str:
     """Put the course's version of a file into `work/`, keep the learner's beside it, and say what was done."""
     name = find(root, wanted)
-    course, work = root / name, root / "work" / name
+    content, work = for_learner(root / name), root / "work" / name
     mine = fingerprint(work)
-    if mine == fingerprint(course):
+    if mine == hash_of(content):
         return f"work/{name} is already as in the course."
     said = f"work/{name} is fresh"
     if mine is not None:
         kept = spare_name(work)
         work.rename(kept)
         said += f"; yours is kept as {kept.name}"
-    write(work, course.read_bytes())
-    write_record(root, {**read_record(root), name: str(fingerprint(course))})
+    write(work, content)
+    write_record(root, {**read_record(root), name: hash_of(content)})
     return said + "."
 
 
@@ -117,12 +118,32 @@ def spare_name(path: Path) -> Path:
     return next(name for name in names if not name.exists())
 
 
+def for_learner(path: Path) -> bytes:
+    """Return what a learner gets of a course file: a notebook as if it had never been run, all else as it is."""
+    content = path.read_bytes()
+    if path.suffix != ".ipynb":
+        return content
+    try:
+        notebook = json.loads(content)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell.update(outputs=[], execution_count=None)
+    except (ValueError, KeyError, TypeError):  # no notebook, whatever its name says
+        return content
+    return (json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
 def fingerprint(path: Path) -> str | None:
     """Return the hash of a file's content, or None if there is no such file."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hash_of(path.read_bytes())
     except FileNotFoundError:
         return None
+
+
+def hash_of(content: bytes) -> str:
+    """Return the hash of a content."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def read_record(root: Path) -> dict[str, str]:

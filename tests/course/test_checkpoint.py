@@ -66,7 +66,7 @@ def test_a_wrong_prediction_hears_its_own_reason_and_not_the_right_one(checkpoin
 
 
 def test_without_a_prediction_only_the_result_is_shown(checkpoints, said):
-    """Reveal alone: the result, and that it does not count yet; no option's reason."""
+    """Reveal alone: the result, and that no prediction was made; no option's reason."""
     checkpoints.reveal("2.1", 2)
     assert said() == ["The run says: 2", NO_PREDICTION]
 

@@ -34,7 +34,7 @@ def shown(lab):
         ("time_limit", 3, "time_limit stopped the run after 2 steps: 3 of 3 s used."),
         ("tick", 5, "time_limit stopped the run after 2 steps: 15 of 12 s used, 3 s over."),
         ("tick", 0, "max_steps stopped the run after 10 steps: 10 of 10 steps used."),
-        ("model", "answers after 5", "The model answered in step 6; no guard fired."),
+        ("model", "answers in step 5", "The model answered in step 5; no guard fired."),
     ],
 )
 def test_a_change_runs_again(state, name, value, sentence):
@@ -107,10 +107,10 @@ def test_the_text_says_everything(state):
 
 def test_the_table_has_a_row_for_each_step(state):
     """The table holds each step with its time, what the model said, and the result."""
-    table = state.change("model", "answers after 5").table
-    assert table.count('<th scope="row">') == 6
-    assert "<td>5</td><td>search(query=&#x27;part 5&#x27;)</td><td>ok: no match</td>" in table
-    assert "<td>6</td><td>done</td><td>none</td>" in table
+    table = state.change("model", "answers in step 5").table
+    assert table.count('<th scope="row">') == 5
+    assert "<td>4</td><td>search(query=&#x27;part 4&#x27;)</td><td>ok: no match</td>" in table
+    assert "<td>5</td><td>done</td><td>none</td>" in table
 
 
 @pytest.mark.parametrize("make", [lab_steps, lab_limits])
@@ -138,8 +138,8 @@ def test_field_and_slider_move_together_and_run_again(lab, widgets):
 
 def test_the_model_can_be_changed(lab):
     """Another model has another behaviour, line and run."""
-    lab.model.value = "answers at once"
-    assert MODELS["answers at once"].behaviour in lab.behaviour.value
+    lab.model.value = "answers in step 1"
+    assert MODELS["answers in step 1"].behaviour in lab.behaviour.value
     assert "The model answered in step 1" in lab.status.value
 
 

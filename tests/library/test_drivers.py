@@ -295,10 +295,13 @@ class TestCtrlCAnywhere:
         assert [] == sweep(DRIVERS[1], 1, 3)
 
     @pytest.mark.xfail(strict=True, reason="close and outcome_of are outside of the body's handlers")
-    def test_while_it_ends(self):
-        """From the last reply on, the run gives an outcome with a whole transcript, whatever its reason."""
-        wrong = [w for w in sweep(run, 3, 4) if w[1] != "answered"]
-        assert [] == wrong
+    def test_while_the_outcome_is_made(self):
+        """While the last reply is recorded and the outcome made, an interrupt leaves an outcome, whatever its reason.
+
+        Only where the finished outcome is handed over, in the loop's and the driver's last lines, may it pass through.
+        """
+        wrong = [(where, what) for where, what in sweep(run, 3, 4) if what != "answered"]
+        assert [] == [w for w in wrong if not w[0].startswith(("loop.py", "drivers.py"))]
 
 
 def test_event_kinds_are_documented():

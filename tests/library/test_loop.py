@@ -504,9 +504,8 @@ class TestTranscript:
         """A model that changes its messages, as `messages.append(reply)`, cannot change what the outcome says."""
 
         def model(messages):
-            said = call("look") if len(messages) < 4 else answer("x")
             spoil(messages)
-            return said
+            return call("look")
 
         outcome = run(model, "go", tools=LOOK, guards=[max_steps(2)])
         assert ["user", *["assistant", "tool"] * 2] == [m.get("role") for m in outcome.messages]

@@ -227,7 +227,8 @@ def readable(guard):
 
 
 LEAVES = st.one_of(
-    st.builds(max_steps, st.integers(0, 5), gate=st.sampled_from(GATES)),
+    st.builds(max_steps, st.integers(0, 5)),
+    st.builds(max_steps, st.integers(1, 5), gate=st.sampled_from(GATES)),
     st.builds(
         time_limit,
         st.integers(0, 5) | st.floats(0, 5, allow_nan=False),

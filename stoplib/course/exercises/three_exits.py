@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
 import stoplib
-from stoplib.course.checks import Endless, Verdict, bounded, judge, shown
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
 
 EXERCISE = "01"
 MOST_CALLS = 200
@@ -60,74 +62,134 @@ class Seen:
 
 def check_answer(run_with_limits: Callable[..., Any]) -> None:
     """The model's answer ends the run."""
-    _judge(run_with_limits, [
-        Case("the model answers at once", (DONE,)),
-        Case("the model answers at its third call", (LOOK, LOOK, DONE)),
-        Case("the model answers at its third call, within the time budget", (LOOK, LOOK, DONE), time_budget=60),
-    ])
+    _judge(
+        run_with_limits,
+        [
+            Case("the model answers at once", (DONE,)),
+            Case("the model answers at its third call", (LOOK, LOOK, DONE)),
+            Case("the model answers at its third call, within the time budget", (LOOK, LOOK, DONE), time_budget=60),
+        ],
+    )
 
 
 def check_steps(run_with_limits: Callable[..., Any]) -> None:
     """The step limit: N steps are N model calls."""
-    _judge(run_with_limits, [
-        Case(f"the model never answers, max_steps={n}", max_steps=n,
-             hint="max_steps counts calls of the model. How many does your loop make at most?")
-        for n in (10, 3, 1)
-    ] + [
-        Case("the model never answers, max_steps=0", max_steps=0,
-             hint="no steps allowed means that no call is made. Where does your loop first look at the limit?"),
-        Case("max_steps is not given, and the model never answers", max_steps=None,
-             hint="the default for max_steps is in the first line of the task."),
-    ])
+    _judge(
+        run_with_limits,
+        [
+            Case(
+                f"the model never answers, max_steps={n}",
+                max_steps=n,
+                hint="max_steps counts calls of the model. How many does your loop make at most?",
+            )
+            for n in (10, 3, 1)
+        ]
+        + [
+            Case(
+                "the model never answers, max_steps=0",
+                max_steps=0,
+                hint="no steps allowed means that no call is made. Where does your loop first look at the limit?",
+            ),
+            Case(
+                "max_steps is not given, and the model never answers",
+                max_steps=None,
+                hint="the default for max_steps is in the first line of the task.",
+            ),
+        ],
+    )
 
 
 def check_time(run_with_limits: Callable[..., Any]) -> None:
     """The time budget, on clocks that never wait."""
     late = "compare with >=, before the call: a budget that has been reached pays for no further call."
-    _judge(run_with_limits, [
-        Case("the clock ticks 0, 1, 2, … and time_budget=3", time_budget=3, hint=late),
-        Case("the clock ticks 500, 501, 502, … and time_budget=3", time_budget=3, start=500,
-             hint="a clock may start anywhere. What is the first reading for?"),
-        Case("time_budget=0", time_budget=0,
-             hint="0 is a budget too, the strictest. Is it taken for 'no budget'? Is a call made before the look?"),
-        Case("time_budget=100 and max_steps=5: the steps run out first", max_steps=5, time_budget=100),
-    ], readings=True)
+    _judge(
+        run_with_limits,
+        [
+            Case("the clock ticks 0, 1, 2, … and time_budget=3", time_budget=3, hint=late),
+            Case(
+                "the clock ticks 500, 501, 502, … and time_budget=3",
+                time_budget=3,
+                start=500,
+                hint="a clock may start anywhere. What is the first reading for?",
+            ),
+            Case(
+                "time_budget=0",
+                time_budget=0,
+                hint="0 is a budget too, the strictest. Is it taken for 'no budget'? Is a call made before the look?",
+            ),
+            Case("time_budget=100 and max_steps=5: the steps run out first", max_steps=5, time_budget=100),
+        ],
+        readings=True,
+    )
 
 
 def check_ties(run_with_limits: Callable[..., Any]) -> None:
     """Which exit wins where several are due."""
-    _judge(run_with_limits, [
-        Case("the model answers at its last allowed step", (LOOK, LOOK, DONE), max_steps=3,
-             hint="an answer at the last allowed step is an answer. What do you look at first in a reply?"),
-        Case("time is up just before the call that would bring the answer", (LOOK, LOOK, DONE), time_budget=3,
-             hint="time comes before the answer: the call is not made."),
-        Case("time, answer and steps are all due at the third step", (LOOK, LOOK, DONE), max_steps=3, time_budget=3,
-             hint="the order is time, answer, steps."),
-        Case("time and steps are due together, no answer", max_steps=2, time_budget=2,
-             hint="the second call is not made, because time is up before it."),
-    ])
+    _judge(
+        run_with_limits,
+        [
+            Case(
+                "the model answers at its last allowed step",
+                (LOOK, LOOK, DONE),
+                max_steps=3,
+                hint="an answer at the last allowed step is an answer. What do you look at first in a reply?",
+            ),
+            Case(
+                "time is up just before the call that would bring the answer",
+                (LOOK, LOOK, DONE),
+                time_budget=3,
+                hint="time comes before the answer: the call is not made.",
+            ),
+            Case(
+                "time, answer and steps are all due at the third step",
+                (LOOK, LOOK, DONE),
+                max_steps=3,
+                time_budget=3,
+                hint="the order is time, answer, steps.",
+            ),
+            Case(
+                "time and steps are due together, no answer",
+                max_steps=2,
+                time_budget=2,
+                hint="the second call is not made, because time is up before it.",
+            ),
+        ],
+    )
 
 
 def check_tools(run_with_limits: Callable[..., Any]) -> None:
     """A tool that fails is a result for the model, and the run goes on."""
+
     def broken(query: str) -> str:
         raise ValueError("the index is down")
 
     survive = "the run must go on: turn what went wrong into a result that starts with 'error'."
-    _judge(run_with_limits, [
-        Case("the model asks for a tool that does not exist", ({**LOOK, "name": "serach"}, DONE), hint=survive),
-        Case("the tool raises an error", (LOOK, DONE), tools={"search": broken}, hint=survive),
-        Case("the tool does not take these arguments", ({**LOOK, "args": {"qery": "x"}}, DONE), hint=survive),
-        Case("a request without args", ({"type": "tool", "name": "now"}, DONE), tools={"now": lambda: "noon"},
-             hint="args may be missing. What does your code use then?"),
-        Case("the tool raises at every step", max_steps=4, tools={"search": broken}, hint=survive),
-    ], results=True)
+    _judge(
+        run_with_limits,
+        [
+            Case("the model asks for a tool that does not exist", ({**LOOK, "name": "serach"}, DONE), hint=survive),
+            Case("the tool raises an error", (LOOK, DONE), tools={"search": broken}, hint=survive),
+            Case("the tool does not take these arguments", ({**LOOK, "args": {"qery": "x"}}, DONE), hint=survive),
+            Case(
+                "a request without args",
+                ({"type": "tool", "name": "now"}, DONE),
+                tools={"now": lambda: "noon"},
+                hint=survive,
+            ),
+            Case("the tool raises at every step", max_steps=4, tools={"search": broken}, hint=survive),
+        ],
+        results=True,
+    )
 
 
 def check_messages(run_with_limits: Callable[..., Any]) -> None:
     """What the model gets to read."""
+
     def verdicts() -> Iterator[Verdict]:
-        yield _messages_verdict(run_with_limits, Case("the messages before the third call", (LOOK, LOOK, DONE)))
+        now = {"type": "tool", "name": "now", "args": {}}
+        tools: dict[str, Callable[..., Any]] = {"search": lambda query: "nothing", "now": lambda: "noon"}
+        case = Case("the messages before the third call, after two different tools", (LOOK, now, DONE), tools=tools)
+        yield _messages_verdict(run_with_limits, case)
 
     judge(EXERCISE, verdicts())
 
@@ -158,37 +220,57 @@ def _hint(case: Case, seen: Seen) -> str:
         return "return two things, (answer, reason)."
     if case.time_budget is not None and "r" not in seen.log:
         return "the time comes from the clock that was passed in: call clock()."
+    if isinstance(seen.raised, KeyError) and "args" in str(seen.raised):
+        return "args may be missing. What does your code use then?"
     return case.hint
 
 
 def _readings_verdict(case: Case, seen: Seen) -> Verdict:
     """One reading at the start, one before each call, and the one that ended the run, if it did."""
     ok = re.fullmatch("r(rc)*r?", seen.log) is not None
-    said = seen.log.replace("r", "read ").replace("c", "call ").strip()
-    return Verdict(f"readings of the clock ({case.name})", ok, shown(said, 70),
-                   "read the clock once at the start and once before each call, nowhere else.")
+    said = seen.log.replace("r", "clock ").replace("c", "model ").strip()
+    return Verdict(
+        f"readings of the clock ({case.name})",
+        ok,
+        f"your loop asked, in this order: {shown(said, 60)}",
+        "read the clock once at the start and once before each call of the model, nowhere else.",
+    )
 
 
 def _results_verdict(case: Case, seen: Seen) -> Verdict:
     results = [m for m in seen.messages if isinstance(m, Mapping) and m.get("role") == "tool"]
-    failing = case.replies[0].get("name") != "now"
-    ok = bool(results) and all(str(m.get("content")).startswith("error") == failing for m in results)
+    works = case.replies[0].get("name") == "now"
     texts = [m.get("content") for m in results]
-    return Verdict(f"the result that the model reads ({case.name})", ok, f"results in the messages: {shown(texts)}",
-                   "what goes wrong becomes a result whose text starts with 'error'; what works stays as it is.")
+    ok = bool(texts) and all(text == "noon" if works else str(text).startswith("error") for text in texts)
+    return Verdict(
+        f"the result that the model reads ({case.name})",
+        ok,
+        f"results in the messages: {shown(texts)}",
+        "a result stays as it is; what goes wrong becomes a text that starts with 'error', in small letters.",
+    )
 
 
 def _messages_verdict(loop: Callable[..., Any], case: Case) -> Verdict:
     seen = _try(loop, case)
-    result = {"role": "tool", "name": "search", "content": "nothing"}
-    wanted = [{"role": "user", "content": "Where is it?"}, LOOK, result, LOOK, result]
+    wanted: list[Mapping[str, Any]] = [{"role": "user", "content": "Where is it?"}]
+    for request in case.replies[:-1]:
+        content = case.tools[request["name"]](**request["args"])
+        wanted += [request, {"role": "tool", "name": request["name"], "content": content}]
     for place, (got, want) in enumerate(zip(seen.messages, wanted, strict=False)):
         if got != want:
-            return Verdict(case.name, False, f"message {place} is {shown(got)}",
-                           "first the user's message; then, for each round, the reply itself and one message"
-                       " with role, name and content.")
-    return Verdict(case.name, len(seen.messages) == len(wanted), f"{len(seen.messages)} messages",
-                   "each round adds two messages: the reply, and the result.")
+            return Verdict(
+                case.name,
+                False,
+                f"message {place} is {shown(got)}",
+                "first the user's message; then, for each round, the reply itself and one message"
+                " with role, name and content.",
+            )
+    return Verdict(
+        case.name,
+        len(seen.messages) == len(wanted),
+        f"{len(seen.messages)} messages",
+        "each round adds two messages: the reply, and the result.",
+    )
 
 
 def _try(loop: Callable[..., Any], case: Case) -> Seen:
@@ -211,7 +293,7 @@ def _try(loop: Callable[..., Any], case: Case) -> Seen:
     given = {"max_steps": case.max_steps, "time_budget": case.time_budget}
     limits = {name: limit for name, limit in given.items() if limit is not None}
     try:
-        with bounded():
+        with bounded(), redirect_stdout(Muted(sys.stdout)):
             seen.result = loop(model, dict(case.tools), "Where is it?", clock, **limits)
     except NotImplementedError:
         raise
