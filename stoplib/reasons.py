@@ -1,19 +1,19 @@
 """Every way a run can end, as a tree. A run has exactly one reason, and the reason is a value.
 
-    a run ends
-    ├── complete
-    │   ├── answered       the model ended its turn with text and no tool request
-    │   └── goal_reached   a check of the world passes, whatever the model thinks
-    └── incomplete
-        ├── the reply said so
-        │   ├── refused        the model declined
-        │   ├── truncated      the reply was cut off at its output limit
-        │   ├── context_full   the context window is full
-        │   ├── empty_reply    the turn ended and nothing was said
-        │   └── unfinished     the API gave a word that we do not know, or one that does not fit
-        ├── a guard fired      the guard's own name: max_steps, time_limit, …
-        ├── interrupted        Ctrl-C, anywhere; the transcript is kept
-        └── fatal              a Fatal, or the model itself raised; the exception is on `error`
+a run ends
+├── complete
+│   ├── answered       the model ended its turn with text and no tool request
+│   └── goal_reached   a check of the world passes, whatever the model thinks
+└── incomplete
+    ├── the reply said so
+    │   ├── refused        the model declined
+    │   ├── truncated      the reply was cut off at its output limit
+    │   ├── context_full   the context window is full
+    │   ├── empty_reply    the turn ended and nothing was said
+    │   └── unfinished     the API gave a word that we do not know, or one that does not fit
+    ├── a guard fired      the guard's own name: max_steps, time_limit, …
+    ├── interrupted        Ctrl-C, anywhere; the transcript is kept
+    └── fatal              a Fatal, or the model itself raised; the exception is on `error`
 """
 
 from stoplib.messages import Reply
@@ -31,9 +31,7 @@ FATAL = "fatal"
 COMPLETE = frozenset({ANSWERED, GOAL_REACHED})
 
 # Names that a guard of one's own may not have: they would say something untrue.
-RESERVED = frozenset(
-    {ANSWERED, REFUSED, TRUNCATED, CONTEXT_FULL, EMPTY_REPLY, UNFINISHED, INTERRUPTED, FATAL}
-)
+RESERVED = frozenset({ANSWERED, REFUSED, TRUNCATED, CONTEXT_FULL, EMPTY_REPLY, UNFINISHED, INTERRUPTED, FATAL})
 
 # The APIs' own words. A word that is not here is never a success.
 TURN_ENDED = frozenset({"end_turn", "stop", "stop_sequence", "completed"})

@@ -1,4 +1,5 @@
 """The build: from the text of a lesson to notebooks that are the same on every run."""
+
 import base64
 import io
 import json
@@ -26,7 +27,7 @@ from stoplib.course.building.derive import notebook_for
 from stoplib.course.building.execute import CellError, check_outputs
 from stoplib.course.building.lesson import read_lesson
 
-CHAPTER = r'''
+CHAPTER = r"""
 # %% title [markdown]
 # # Two exits
 
@@ -74,7 +75,7 @@ def chunk(name, data):
 size = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
 drawing = chunk(b"IHDR", size) + chunk(b"tEXt", b"Software\0v1") + chunk(b"IDAT", zlib.compress(b"\0\0"))
 Image(b"\x89PNG\r\n\x1a\n" + drawing + chunk(b"IEND", b""))
-'''.replace("@PYTHON@", repr(sys.executable))
+""".replace("@PYTHON@", repr(sys.executable))
 
 EXERCISE = '''
 # %% title [markdown]
@@ -207,31 +208,43 @@ class TestReading:
         """The name in the header of a cell is its id in the notebook, in the order of the text."""
         lesson = read_lesson(write(tmp_path, "chapters/02_two_exits", CHAPTER))
         assert [cell.id for cell in notebook_for(lesson, "chapter").cells] == [
-            "title", "ticks-question", "calls-question", "place", "ticks-reveal", "failure", "widget",
-            "picture"]
+            "title",
+            "ticks-question",
+            "calls-question",
+            "place",
+            "ticks-reveal",
+            "failure",
+            "widget",
+            "picture",
+        ]
 
-    @pytest.mark.parametrize(("text", "said"), [
-        ("x = 1\n\n# %% a\ny = 1\n", "line 1: text before the first cell"),
-        ("# %%\nx = 1\n", "line 1: '' cannot name a cell"),
-        ("# %% two words\nx = 1\n", "line 1: 'two words' cannot name a cell"),
-        ("# %% Upper\nx = 1\n", "line 1: 'Upper' cannot name a cell"),
-        ("# %% " + "a" * 61 + "\nx = 1\n", "cannot name a cell"),
-        ("# %% a\nx = 1\n\n# %% b\nx = 1\n\n# %% a\nx = 1\n",
-         "line 7, cell 'a': the name is already taken by lessons/chapters/02_x.py, line 1, cell 'a'"),
-        ("# %% a role=check\nx = 1\n", "cell 'a': the header ends in 'role=check'"),
-        ("# %% a roll=\"check\"\nx = 1\n", "cell 'a': the header has the unknown key 'roll'"),
-        ("# %% a role=\"chef\"\nx = 1\n", "cell 'a': role='chef' is unknown. Use one of given, answer"),
-        ("# %% a tags=\"slow\"\nx = 1\n", "'slow' is not of type 'array', in a header. Write tags as in"),
-        ("# %% a\n\n# %% b\nx = 1\n", "line 1, cell 'a': the cell is empty"),
-        ("# %% a [raw]\n# x\n", "cell 'a': a raw cell"),
-        ("# %% a [markdown] role=\"check\"\n# x\n", "cell 'a': a markdown cell with role='check'"),
-        ("# %% a role=\"answer\"\nx = 1\n", "cell 'a': an answer cell in a chapter"),
-        ("# %% a [markdown] only=\"solution\"\n# x\n", "cell 'a': only='solution' is for"),
-        ("# %% a kind=\"number\"\nx = 1\n", "cell 'a': kind= says what sort of checkpoint"),
-        ("# %% a checkpoint=\"2.1\"\nx = 1\n", "cell 'a': checkpoint= is for markdown cells of chapters"),
-        ("# %% a [markdown] checkpoint=2.1\n# x\n", "cell 'a': checkpoint=2.1 is not a number in quotes"),
-        ("# %% a\nx = '''\n# %% b\n'''\n", "2 lines begin with '# %%', but there are 1 cells"),
-    ])
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("x = 1\n\n# %% a\ny = 1\n", "line 1: text before the first cell"),
+            ("# %%\nx = 1\n", "line 1: '' cannot name a cell"),
+            ("# %% two words\nx = 1\n", "line 1: 'two words' cannot name a cell"),
+            ("# %% Upper\nx = 1\n", "line 1: 'Upper' cannot name a cell"),
+            ("# %% " + "a" * 61 + "\nx = 1\n", "cannot name a cell"),
+            (
+                "# %% a\nx = 1\n\n# %% b\nx = 1\n\n# %% a\nx = 1\n",
+                "line 7, cell 'a': the name is already taken by lessons/chapters/02_x.py, line 1, cell 'a'",
+            ),
+            ("# %% a role=check\nx = 1\n", "cell 'a': the header ends in 'role=check'"),
+            ('# %% a roll="check"\nx = 1\n', "cell 'a': the header has the unknown key 'roll'"),
+            ('# %% a role="chef"\nx = 1\n', "cell 'a': role='chef' is unknown. Use one of given, answer"),
+            ('# %% a tags="slow"\nx = 1\n', "'slow' is not of type 'array', in a header. Write tags as in"),
+            ("# %% a\n\n# %% b\nx = 1\n", "line 1, cell 'a': the cell is empty"),
+            ("# %% a [raw]\n# x\n", "cell 'a': a raw cell"),
+            ('# %% a [markdown] role="check"\n# x\n', "cell 'a': a markdown cell with role='check'"),
+            ('# %% a role="answer"\nx = 1\n', "cell 'a': an answer cell in a chapter"),
+            ('# %% a [markdown] only="solution"\n# x\n', "cell 'a': only='solution' is for"),
+            ('# %% a kind="number"\nx = 1\n', "cell 'a': kind= says what sort of checkpoint"),
+            ('# %% a checkpoint="2.1"\nx = 1\n', "cell 'a': checkpoint= is for markdown cells of chapters"),
+            ("# %% a [markdown] checkpoint=2.1\n# x\n", "cell 'a': checkpoint=2.1 is not a number in quotes"),
+            ("# %% a\nx = '''\n# %% b\n'''\n", "2 lines begin with '# %%', but there are 1 cells"),
+        ],
+    )
     def test_refuses_what_is_not_in_the_format(self, tmp_path, text, said):
         """A text that does not keep to the format is refused with its file, its cell and what is wrong."""
         message = problem(tmp_path, "chapters/02_x", text)
@@ -243,12 +256,15 @@ class TestReading:
         """A lesson in another folder, or without two digits and a lower-case name, is refused."""
         assert f"lessons/{name}.py: a lesson is called" in problem(tmp_path, name, "# %% a\nx = 1\n")
 
-    @pytest.mark.parametrize(("old", "new", "said"), [
-        ('role="answer"', "", "no cell has role=\"answer\""),
-        ('role="check"', "", "cell 'answer': no check cell follows this answer"),
-        ('[markdown] only="exercise"', '[markdown] only="learner"', "cell 'how': only='learner' is unknown"),
-        ("# %% setup", '# %% setup only="exercise"', "cell 'setup': only='exercise' is for markdown cells"),
-    ])
+    @pytest.mark.parametrize(
+        ("old", "new", "said"),
+        [
+            ('role="answer"', "", 'no cell has role="answer"'),
+            ('role="check"', "", "cell 'answer': no check cell follows this answer"),
+            ('[markdown] only="exercise"', '[markdown] only="learner"', "cell 'how': only='learner' is unknown"),
+            ("# %% setup", '# %% setup only="exercise"', "cell 'setup': only='exercise' is for markdown cells"),
+        ],
+    )
     def test_refuses_an_exercise_that_cannot_work(self, tmp_path, old, new, said):
         """An exercise needs an answer cell, a check cell behind it, and `only` on markdown cells."""
         assert said in problem(tmp_path, "exercises/03_add", EXERCISE.replace(old, new))
@@ -258,8 +274,8 @@ class TestCheckpoints:
     def test_feedback_is_not_in_the_notebook(self, chapter):
         """The notebook shows the options of a choice without the feedback."""
         assert cell(chapter, "ticks-question").source == (
-            "### Checkpoint 2.1\nThe clock ticks. How many calls?\n\n"
-            "- a) `2`\n- b) Three, or `3`\n- c) none at all")
+            "### Checkpoint 2.1\nThe clock ticks. How many calls?\n\n- a) `2`\n- b) Three, or `3`\n- c) none at all"
+        )
 
     def test_number_shows_no_options(self, chapter):
         """The learner types the number, so the notebook shows no options, but the text around them."""
@@ -284,16 +300,19 @@ class TestCheckpoints:
             "options": [option("10", "`10`", "That is the cap."), option("11", "`11`", "One too many.")],
         }
 
-    @pytest.mark.parametrize(("old", "new", "said"), [
-        (" :: There is\n#   a first call.", "", "the option '- c) none at all' has no feedback"),
-        ("# - c) none at all :: There is\n", "", "2 options, where at least 3 are needed"),
-        ("none at all", "`2` again", "two options have the value '2'"),
-        ("- c) none", "- d) none", "the options have the keys a, b, d. Name them a, b, c"),
-        ("- c) none", "- none", "the option '- none at all' is not written as in '- a) `2` :: why'"),
-        ("- `11` ::", "- eleven ::", "the option '- eleven' is not written as in '- `10` :: why'"),
-        ('kind="number"', 'kind="essay"', "kind='essay' is unknown. Use one of choice, number"),
-        ("# - `10` :: That is the cap.\n# - `11` :: One too many.\n", "", "needs its options as a list"),
-    ])
+    @pytest.mark.parametrize(
+        ("old", "new", "said"),
+        [
+            (" :: There is\n#   a first call.", "", "the option '- c) none at all' has no feedback"),
+            ("# - c) none at all :: There is\n", "", "2 options, where at least 3 are needed"),
+            ("none at all", "`2` again", "two options have the value '2'"),
+            ("- c) none", "- d) none", "the options have the keys a, b, d. Name them a, b, c"),
+            ("- c) none", "- none", "the option '- none at all' is not written as in '- a) `2` :: why'"),
+            ("- `11` ::", "- eleven ::", "the option '- eleven' is not written as in '- `10` :: why'"),
+            ('kind="number"', 'kind="essay"', "kind='essay' is unknown. Use one of choice, number"),
+            ("# - `10` :: That is the cap.\n# - `11` :: One too many.\n", "", "needs its options as a list"),
+        ],
+    )
     def test_refuses_options_that_are_not_in_order(self, tmp_path, old, new, said):
         """Options without feedback, too few, alike, or wrongly named are refused with the cell's name."""
         message = problem(tmp_path, "chapters/02_two_exits", CHAPTER.replace(old, new))
@@ -316,12 +335,14 @@ class TestDeriving:
         """In the exercise the solution, with its comments, is replaced by a stub at the same indentation."""
         assert cell(exercise, "answer").source == (
             'def add(a, b):\n    """Return the sum."""\n    # YOUR CODE HERE\n'
-            '    raise NotImplementedError("exercise 03 is not solved yet")')
+            '    raise NotImplementedError("exercise 03 is not solved yet")'
+        )
 
     def test_solution_has_no_markers(self, solution):
         """The solution keeps the code and loses the markers."""
         assert cell(solution, "answer").source == (
-            'def add(a, b):\n    """Return the sum."""\n    # the plus does it\n\n    return a + b')
+            'def add(a, b):\n    """Return the sum."""\n    # the plus does it\n\n    return a + b'
+        )
 
     def test_each_notebook_has_its_own_text(self, exercise, solution):
         """`only` keeps a markdown cell out of the other notebook, and the heading names the kind."""
@@ -354,16 +375,22 @@ class TestDeriving:
             "stoplib": {"version": stoplib.__version__, "source": "lessons/chapters/02_two_exits.py"},
         }
 
-    @pytest.mark.parametrize(("old", "new", "said"), [
-        ("    ### END SOLUTION\n", "", "'### BEGIN SOLUTION' without '### END SOLUTION'"),
-        ("    ### BEGIN SOLUTION\n", "", "a second '### END SOLUTION' in a row, or one too early"),
-        ("    # the plus does it", "    ### BEGIN SOLUTION", "a second '### BEGIN SOLUTION' in a row"),
-        ("### BEGIN SOLUTION", "# begin solution:", "'# begin solution:' does not mark a solution"),
-        ("numbers = [1, 2]", "### BEGIN SOLUTION", "cell 'setup': '### BEGIN SOLUTION' outside of an"),
-        ("    ### BEGIN SOLUTION", "### BEGIN SOLUTION", "the solution stands at the left margin"),
-        ("    ### BEGIN SOLUTION\n    # the plus does it\n\n    return a + b\n    ### END SOLUTION\n",
-         "    ...\n", "no solution in an answer cell"),
-    ])
+    @pytest.mark.parametrize(
+        ("old", "new", "said"),
+        [
+            ("    ### END SOLUTION\n", "", "'### BEGIN SOLUTION' without '### END SOLUTION'"),
+            ("    ### BEGIN SOLUTION\n", "", "a second '### END SOLUTION' in a row, or one too early"),
+            ("    # the plus does it", "    ### BEGIN SOLUTION", "a second '### BEGIN SOLUTION' in a row"),
+            ("### BEGIN SOLUTION", "# begin solution:", "'# begin solution:' does not mark a solution"),
+            ("numbers = [1, 2]", "### BEGIN SOLUTION", "cell 'setup': '### BEGIN SOLUTION' outside of an"),
+            ("    ### BEGIN SOLUTION", "### BEGIN SOLUTION", "the solution stands at the left margin"),
+            (
+                "    ### BEGIN SOLUTION\n    # the plus does it\n\n    return a + b\n    ### END SOLUTION\n",
+                "    ...\n",
+                "no solution in an answer cell",
+            ),
+        ],
+    )
     def test_refuses_marks_that_are_not_in_order(self, tmp_path, old, new, said):
         """A solution that would be cut wrongly, or leak, is refused with the name of its cell."""
         message = problem(tmp_path, "exercises/03_add", EXERCISE.replace(old, new))
@@ -376,8 +403,11 @@ class TestRunning:
         """The command names each file that it wrote, and returns 0."""
         assert (course.code, course.err) == (0, "")
         assert course.out.splitlines() == [
-            "built      stoplib/course/checkpoints.json", "built      notebooks/02_two_exits.ipynb",
-            "built      exercises/03_add.ipynb", "built      solutions/03_add.ipynb"]
+            "built      stoplib/course/checkpoints.json",
+            "built      notebooks/02_two_exits.ipynb",
+            "built      exercises/03_add.ipynb",
+            "built      solutions/03_add.ipynb",
+        ]
 
     def test_counts_run_from_one(self, chapter, exercise):
         """Every code cell has been run once, in order: the counts are 1 to n, in cells and results."""
@@ -454,17 +484,20 @@ class TestFailing:
         with pytest.raises(BuildError, match="'Bad' cannot name a cell"):
             derived(tmp_path)
 
-    @pytest.mark.parametrize("said", [
-        "lessons/chapters/02_raises.py, line 4, cell 'wrong', in notebooks/02_raises.ipynb: "
-        "the cell raised ZeroDivisionError: division by zero, at `(x / 0)`.",
-        "lessons/chapters/03_dies.py, line 4, cell 'last', in notebooks/03_dies.ipynb: "
-        "the cell lost its kernel: Kernel died.",
-        "lessons/chapters/04_calm.py, line 1, cell 'calm', in notebooks/04_calm.ipynb: "
-        "the cell is tagged raises-exception, but nothing was raised. Remove the tag.",
-        "lessons/exercises/05_typo.py, line 22, cell 'check', in exercises/05_typo.ipynb: "
-        "the cell raised NameError: name 'plus' is not defined, at `print(plus(*numbers))`, "
-        "where an unsolved exercise should say 'not solved yet'.",
-    ])
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "lessons/chapters/02_raises.py, line 4, cell 'wrong', in notebooks/02_raises.ipynb: "
+            "the cell raised ZeroDivisionError: division by zero, at `(x / 0)`.",
+            "lessons/chapters/03_dies.py, line 4, cell 'last', in notebooks/03_dies.ipynb: "
+            "the cell lost its kernel: Kernel died.",
+            "lessons/chapters/04_calm.py, line 1, cell 'calm', in notebooks/04_calm.ipynb: "
+            "the cell is tagged raises-exception, but nothing was raised. Remove the tag.",
+            "lessons/exercises/05_typo.py, line 22, cell 'check', in exercises/05_typo.ipynb: "
+            "the cell raised NameError: name 'plus' is not defined, at `print(plus(*numbers))`, "
+            "where an unsolved exercise should say 'not solved yet'.",
+        ],
+    )
     def test_says_what_failed_and_where(self, troubled, said):
         """Each failure is one paragraph: the source's file and line, the cell, the exception, the code."""
         assert said in troubled.err.strip().split("\n\n")
@@ -473,17 +506,23 @@ class TestFailing:
         """A whole build removes a derived notebook whose source is gone, but no notebook of a learner."""
         assert "removed    notebooks/06_gone.ipynb, which no longer has a source\n" in troubled.out
         assert sorted(path.name for path in (troubled.root / "notebooks").iterdir()) == [
-            "01_good.ipynb", "01_good_mine.ipynb", "scratch.ipynb"]
+            "01_good.ipynb",
+            "01_good_mine.ipynb",
+            "scratch.ipynb",
+        ]
 
-    @pytest.mark.parametrize(("output", "said"), [
-        (v4.new_output("stream", name="stderr", text="UserWarning: old\n"), "stderr: 'UserWarning: old'"),
-        (v4.new_output("stream", name="stdout", text="<object at 0x7f01>\n"), "address, 'at 0x7f01'"),
-        (v4.new_output("display_data", {"text/html": "<i>/my/home/x</i>"}), "'/my/home', a folder"),
-        (v4.new_output("display_data", {"application/json": ["/my/home/x"]}), "'/my/home', a folder"),
-        (v4.new_output("error", ename="OSError", evalue="no /my/home/x"), "'/my/home', a folder"),
-        (v4.new_output("stream", name="stdout", text=repr("C:\\proj\\x")), repr(r"C:\\proj")),
-        (v4.new_output("stream", name="stdout", text="C:/proj/x\n"), "'C:/proj', a folder"),
-    ])
+    @pytest.mark.parametrize(
+        ("output", "said"),
+        [
+            (v4.new_output("stream", name="stderr", text="UserWarning: old\n"), "stderr: 'UserWarning: old'"),
+            (v4.new_output("stream", name="stdout", text="<object at 0x7f01>\n"), "address, 'at 0x7f01'"),
+            (v4.new_output("display_data", {"text/html": "<i>/my/home/x</i>"}), "'/my/home', a folder"),
+            (v4.new_output("display_data", {"application/json": ["/my/home/x"]}), "'/my/home', a folder"),
+            (v4.new_output("error", ename="OSError", evalue="no /my/home/x"), "'/my/home', a folder"),
+            (v4.new_output("stream", name="stdout", text=repr("C:\\proj\\x")), repr(r"C:\\proj")),
+            (v4.new_output("stream", name="stdout", text="C:/proj/x\n"), "'C:/proj', a folder"),
+        ],
+    )
     def test_refuses_outputs_of_one_machine(self, output, said):
         """What would differ in another run or on another machine is refused, and the cell named."""
         notebook = v4.new_notebook(cells=[v4.new_code_cell("x", id="show", outputs=[output])])
@@ -499,17 +538,22 @@ class TestFailing:
 
 
 class TestSelecting:
-    @pytest.mark.parametrize(("name", "chosen"), [
-        ("02", ["notebooks/02_two_exits.ipynb", "exercises/02_limit.ipynb", "solutions/02_limit.ipynb"]),
-        ("02_two_exits", ["notebooks/02_two_exits.ipynb"]),
-    ])
+    @pytest.mark.parametrize(
+        ("name", "chosen"),
+        [
+            ("02", ["notebooks/02_two_exits.ipynb", "exercises/02_limit.ipynb", "solutions/02_limit.ipynb"]),
+            ("02_two_exits", ["notebooks/02_two_exits.ipynb"]),
+        ],
+    )
     def test_number_or_name(self, tmp_path, name, chosen):
         """A number or a name selects lessons in both folders; the checkpoints are always built along."""
         write(tmp_path, "chapters/02_two_exits", CHAPTER)
         write(tmp_path, "chapters/03_more", CHAPTER)
         write(tmp_path, "exercises/02_limit", EXERCISE)
         assert [path.relative_to(tmp_path).as_posix() for path in recipes(tmp_path, [name])] == [
-            "stoplib/course/checkpoints.json", *chosen]
+            "stoplib/course/checkpoints.json",
+            *chosen,
+        ]
 
     def test_unknown_name(self, course):
         """A name that no lesson has is refused, and the lessons are listed."""
@@ -529,7 +573,9 @@ class TestSelecting:
         written = path.stat().st_mtime_ns
         run = command(course.root, "02")
         assert run.out.splitlines() == [
-            "unchanged  stoplib/course/checkpoints.json", "unchanged  notebooks/02_two_exits.ipynb"]
+            "unchanged  stoplib/course/checkpoints.json",
+            "unchanged  notebooks/02_two_exits.ipynb",
+        ]
         assert path.stat().st_mtime_ns == written
 
 
@@ -556,16 +602,28 @@ class TestChecking:
         ]
         assert contents(root) == before
 
-    @pytest.mark.parametrize(("stored", "made", "said"), [
-        ({"cells": [{"id": "a"}, {"id": "b"}]}, {"cells": [{"id": "a"}]},
-         "cells 'b': {\"id\": \"b\"} in the file, nothing when built"),
-        ({"cells": [{"id": "a", "outputs": [1], "source": ["x"]}]}, {"cells": [{"id": "a", "source": ["y"]}]},
-         "cells 'a' source 1: 'x' in the file, 'y' when built"),
-        ({"metadata": {"a": 1}}, {"metadata": {}}, "metadata a: 1 in the file, nothing when built"),
-        ({"why": "w" * 99 + "a"}, {"why": "w" * 99 + "b"},
-         f"why: '{'w' * 20}a' in the file, '{'w' * 20}b' when built"),
-        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "only the layout, such as the ends of lines"),
-    ])
+    @pytest.mark.parametrize(
+        ("stored", "made", "said"),
+        [
+            (
+                {"cells": [{"id": "a"}, {"id": "b"}]},
+                {"cells": [{"id": "a"}]},
+                'cells \'b\': {"id": "b"} in the file, nothing when built',
+            ),
+            (
+                {"cells": [{"id": "a", "outputs": [1], "source": ["x"]}]},
+                {"cells": [{"id": "a", "source": ["y"]}]},
+                "cells 'a' source 1: 'x' in the file, 'y' when built",
+            ),
+            ({"metadata": {"a": 1}}, {"metadata": {}}, "metadata a: 1 in the file, nothing when built"),
+            (
+                {"why": "w" * 99 + "a"},
+                {"why": "w" * 99 + "b"},
+                f"why: '{'w' * 20}a' in the file, '{'w' * 20}b' when built",
+            ),
+            ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "only the layout, such as the ends of lines"),
+        ],
+    )
     def test_says_what_differs(self, stored, made, said):
         """The first difference is named by its cell and place, the text of a cell before its outputs."""
         assert difference(json.dumps(stored).encode(), json.dumps(made).encode()) == said
@@ -595,15 +653,34 @@ def change(path: Path, old: str, new: str) -> None:
 
 def guarded(folder: Path, name: str, cells: list[str], *options: str) -> list[tuple[str, str]]:
     """Run a notebook of these cells with nbval and nbguard; return each cell's outcome and message."""
-    code = [v4.new_code_cell(source, id=f"cell-{number}", execution_count=number)
-            for number, source in enumerate(cells, start=1)]
+    code = [
+        v4.new_code_cell(source, id=f"cell-{number}", execution_count=number)
+        for number, source in enumerate(cells, start=1)
+    ]
     nbformat.write(v4.new_notebook(cells=code), folder / name)
     report = folder / f"{name}.xml"
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "stoplib.course.nbguard", "--nbval", "--nbval-current-env",
-         "-p", "no:cacheprovider", f"--junitxml={report}", *options, name],
-        cwd=folder, env=environment, capture_output=True, timeout=300, check=False)
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "stoplib.course.nbguard",
+            "--nbval",
+            "--nbval-current-env",
+            "-p",
+            "no:cacheprovider",
+            f"--junitxml={report}",
+            *options,
+            name,
+        ],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
     return [outcome(case) for case in ET.parse(report).iter("testcase")]
 
 
@@ -625,8 +702,10 @@ class TestGuard:
 
     def test_loop_that_catches_its_interrupt(self, tmp_path):
         """A loop that cannot be interrupted is killed, and the cells after it fail; none is expected to."""
-        loop = ("def stubborn():\n    while True:\n        try:\n            print('on', flush=True)\n"
-                "        except KeyboardInterrupt:\n            pass\nstubborn()")
+        loop = (
+            "def stubborn():\n    while True:\n        try:\n            print('on', flush=True)\n"
+            "        except KeyboardInterrupt:\n            pass\nstubborn()"
+        )
         endless, later = guarded(tmp_path, "loop.ipynb", [loop, "y = 1"], "--nbval-cell-timeout=1")
         assert endless[0] == "failure" and "Its kernel was killed" in endless[1]
         assert later[0] == "failure" and "Kernel dead" in later[1]

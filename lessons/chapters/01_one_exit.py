@@ -44,12 +44,12 @@ def answers_after_two(messages):
         return {"type": "final", "content": "Page 2 has it."}
     return {"type": "tool", "name": "search", "args": {"query": f"page {rounds + 1}"}}
 
+# %% tools
 def search(query):
     return "found it" if query == "page 2" else "nothing"
 
-tools = {"search": search}
-
 # %% run-good
+tools = {"search": search}
 run_loop(answers_after_two, tools, "Where is it?")
 
 # %% one-exit [markdown]
@@ -64,20 +64,29 @@ def never_answers(messages):
 # ## Watch it fail safely
 #
 # `run_loop(never_answers, …)` would run until you interrupt it. To watch it safely, put a **fuse** around the model: it lets a
-# fixed number of calls through, then raises an error. It also counts them.
+# fixed number of calls through, then raises an error.
 
 # %% fuse
 class FuseBlown(Exception):
-    pass
+    """More calls were asked for than the fuse lets through."""
 
 def with_fuse(model, calls):
+    left = iter(range(calls))
     def fused(messages):
-        if fused.calls == calls:
+        if next(left, None) is None:
             raise FuseBlown(f"{calls} calls were made, and it still goes on")
-        fused.calls += 1
         return model(messages)
-    fused.calls = 0
     return fused
+
+# %% watched-part [markdown]
+# The messages are inside the loop. To get at them, put a second wrapper around the model, one that keeps what it was sent.
+
+# %% watched
+seen = []
+
+def watched(messages):
+    seen.append(messages)
+    return never_answers(messages)
 
 # %% never-question [markdown] checkpoint="1.1"
 # ### Checkpoint 1.1
@@ -95,11 +104,6 @@ def with_fuse(model, calls):
 predict("1.1")
 
 # %% never-reveal role="reveal"
-seen = []
-def watched(messages):
-    seen.append(messages)
-    return never_answers(messages)
-
 try:
     run_loop(with_fuse(watched, 3), tools, "Where is it?")
 except FuseBlown as error:
@@ -109,8 +113,7 @@ reveal("1.1", len(seen[-1]))
 # %% fuse-is-no-answer [markdown]
 # A fuse is good for watching and bad for use: it ends the run with an error, and with the error everything is lost that the run had
 # found out. A run should end with a value. Chapter 02 builds that.
-
-# %% what-it-costs [markdown]
+#
 # ## Count what is sent
 #
 # An endless run is not only late, it is also expensive. Each call sends *all* messages again, and there are two more of them each
@@ -133,10 +136,11 @@ print("characters in all:  ", sum(sent))
 #
 # There is a second way out of this loop. A model can ask for a tool that does not exist, here with two letters swapped.
 
-# %% typo
+# %% misspells
 def misspells(messages):
     return {"type": "tool", "name": "serach", "args": {"query": "page 1"}}
 
+# %% typo
 try:
     run_loop(misspells, tools, "Where is it?")
 except KeyError as error:
@@ -153,6 +157,7 @@ def run_tool(tools, reply):
     except Exception as error:
         return f"error: {type(error).__name__}: {error}"
 
+# %% run-tool-once
 run_tool(tools, misspells([]))
 
 # %% run-loop-2
@@ -211,8 +216,7 @@ lab_steps()
 #
 # Exercise 01 asks you to write this loop with three exits. It needs one more idea, the clock, so it comes after
 # [chapter 02](02_three_exits.ipynb).
-
-# %% recap [markdown]
+#
 # ## Recap
 #
 # You can now

@@ -1,14 +1,15 @@
 """Make the notebooks of the course from their sources.
 
-    python -m stoplib.course.build             build everything
-    python -m stoplib.course.build 02          build only the lessons with this number or name
-    python -m stoplib.course.build --check     build nothing; say what is not up to date
+python -m stoplib.course.build             build everything
+python -m stoplib.course.build 02          build only the lessons with this number or name
+python -m stoplib.course.build --check     build nothing; say what is not up to date
 
-    source                       derived
-    lessons/chapters/NN_*.py     notebooks/NN_*.ipynb
-    lessons/exercises/NN_*.py    exercises/NN_*.ipynb and solutions/NN_*.ipynb
-    all chapters                 stoplib/course/checkpoints.json
+source                       derived
+lessons/chapters/NN_*.py     notebooks/NN_*.ipynb
+lessons/exercises/NN_*.py    exercises/NN_*.ipynb and solutions/NN_*.ipynb
+all chapters                 stoplib/course/checkpoints.json
 """
+
 import argparse
 import json
 import os
@@ -63,8 +64,10 @@ def recipes(root: Path = ROOT, names: Sequence[str] = ()) -> dict[Path, Recipe]:
 def _sources(root: Path) -> list[Path]:
     sources = [path for folder in KINDS for path in sorted((root / "lessons" / folder).glob("*.py"))]
     if not sources:
-        raise BuildError(f"There is no lesson under {root / 'lessons'}. The sources come with the repository "
-                         "of the course; run this from a clone of it.")
+        raise BuildError(
+            f"There is no lesson under {root / 'lessons'}. The sources come with the repository "
+            "of the course; run this from a clone of it."
+        )
     return sources
 
 
@@ -194,8 +197,9 @@ def _short(path: Path, root: Path) -> str:
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Run the command and return its exit code: 0, or 1 if something is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m stoplib.course.build",
-                                     description="Make the notebooks of the course from their sources.")
+    parser = argparse.ArgumentParser(
+        prog="python -m stoplib.course.build", description="Make the notebooks of the course from their sources."
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson, such as 02 or 02_three_exits")
     parser.add_argument("--check", action="store_true", help="write nothing; report what is not up to date")
     options = parser.parse_args(arguments)

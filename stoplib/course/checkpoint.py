@@ -24,9 +24,7 @@ from stoplib.course.show import safely, show, status_line, widget_library
 
 Option = Mapping[str, str]
 
-NO_PREDICTION = (
-    "You have not predicted this one. Choose in the cell above, then run this cell again."
-)
+NO_PREDICTION = "You have not predicted this one. Choose in the cell above, then run this cell again."
 NOT_A_KNOWN_MISTAKE = "Look at the run above: where does it part from what you had in mind?"
 
 

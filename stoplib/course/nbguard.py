@@ -4,6 +4,7 @@ nbval trusts the notebooks it runs. A loop that never ends, a kernel that dies a
 its interrupt are what a course on stopping has to expect, so four of nbval's functions are replaced.
 Each replacement says which behaviour it cures.
 """
+
 import importlib.metadata
 import math
 import sys
@@ -27,8 +28,7 @@ def execute_cell_input(self: Any, source: str, allow_stdin: bool | None = None) 
 
     nbval runs cells without history, and without history IPython ignores a semicolon at the end.
     """
-    message_id: str = self.kc.execute(
-        source, store_history=True, allow_stdin=bool(allow_stdin), stop_on_error=False)
+    message_id: str = self.kc.execute(source, store_history=True, allow_stdin=bool(allow_stdin), stop_on_error=False)
     return message_id
 
 
@@ -75,8 +75,10 @@ def replace(owner: type, name: str, replacement: Callable[..., Any]) -> None:
     """
     if name not in vars(owner):
         version = importlib.metadata.version("nbval")
-        raise RuntimeError(f"nbval {version} has no {owner.__name__}.{name}, which nbguard replaces. "
-                           "Install nbval==0.11.0, or adapt stoplib/course/nbguard.py.")
+        raise RuntimeError(
+            f"nbval {version} has no {owner.__name__}.{name}, which nbguard replaces. "
+            "Install nbval==0.11.0, or adapt stoplib/course/nbguard.py."
+        )
     setattr(owner, name, replacement)
 
 

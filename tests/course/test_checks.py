@@ -68,7 +68,8 @@ def test_a_wrong_case_says_what_was_seen(capsys):
     """A wrong case shows what was seen and its hint, and the check fails with the number of wrong lines."""
     with pytest.raises(ChecksFailed, match="Exercise 07: 1 of 2 lines above are not right yet."):
         judge("07", [Verdict("one", True), Verdict("two", False, "it returned 3", "count again")])
-    assert capsys.readouterr().out.splitlines()[1:] == ["not yet: two", "    seen: it returned 3", "    hint: count again"]
+    told = ["not yet: two", "    seen: it returned 3", "    hint: count again"]
+    assert capsys.readouterr().out.splitlines()[1:] == told
 
 
 def test_a_hint_is_told_once(capsys):

@@ -12,6 +12,7 @@ The author writes the feedback for each option behind ` :: `, and it may go on o
 
 The notebook shows the options without the feedback. A `number` checkpoint shows no options at all.
 """
+
 import json
 import re
 from collections.abc import Iterable
@@ -72,11 +73,15 @@ def checkpoints_file(found: Iterable[tuple[str, Checkpoint]]) -> bytes:
     content: dict[str, object] = {}
     for place, checkpoint in found:
         if first := places.get(checkpoint.id):
-            raise BuildError(f"{place}: checkpoint {checkpoint.id} already stands in {first}. "
-                             "Give one of the two another number.")
+            raise BuildError(
+                f"{place}: checkpoint {checkpoint.id} already stands in {first}. Give one of the two another number."
+            )
         places[checkpoint.id] = place
         content[checkpoint.id] = {
-            "kind": checkpoint.kind, "question": checkpoint.question, "options": checkpoint.options}
+            "kind": checkpoint.kind,
+            "question": checkpoint.question,
+            "options": checkpoint.options,
+        }
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -115,8 +120,9 @@ def _items(lines: list[str]) -> list[str]:
 def _option(item: str, form: Form, place: str) -> dict[str, str]:
     head, _, why = item.partition(FEEDBACK)
     if not why.strip():
-        raise BuildError(f"{place}: the option {head!r} has no feedback. Write it behind '{FEEDBACK}', "
-                         f"as in {form.example!r}.")
+        raise BuildError(
+            f"{place}: the option {head!r} has no feedback. Write it behind '{FEEDBACK}', as in {form.example!r}."
+        )
     match = form.option.fullmatch(head)
     if match is None:
         raise BuildError(f"{place}: the option {head!r} is not written as in {form.example!r}.")
@@ -132,12 +138,16 @@ def _check_options(options: tuple[dict[str, str], ...], form: Form, place: str) 
         raise BuildError(f"{place}: {len(options)} options, where at least {form.least} are needed.")
     values = [option["value"] for option in options]
     if twice := sorted({value for value in values if values.count(value) > 1}):
-        raise BuildError(f"{place}: two options have the value {twice[0]!r}. The value is the first "
-                         "`code span` of an option, or else its whole text; make them differ.")
+        raise BuildError(
+            f"{place}: two options have the value {twice[0]!r}. The value is the first "
+            "`code span` of an option, or else its whole text; make them differ."
+        )
     keys = "".join(option.get("key", "") for option in options)
     if keys != ascii_lowercase[: len(keys)]:
-        raise BuildError(f"{place}: the options have the keys {', '.join(keys)}. "
-                         f"Name them {', '.join(ascii_lowercase[: len(keys)])}.")
+        raise BuildError(
+            f"{place}: the options have the keys {', '.join(keys)}. "
+            f"Name them {', '.join(ascii_lowercase[: len(keys)])}."
+        )
 
 
 def _paragraphs(*parts: str) -> str:

@@ -1,4 +1,5 @@
 """Where two versions of a derived file first differ."""
+
 import json
 import os
 from itertools import zip_longest
@@ -23,8 +24,10 @@ def _first_difference(stored: Any, made: Any, trail: tuple[str, ...]) -> str:
         keys = sorted(stored | made, key=lambda key: (key not in ("id", "source"), key))
         pairs = [(key, stored.get(key, _NOTHING), made.get(key, _NOTHING)) for key in keys]
     elif isinstance(stored, list) and isinstance(made, list):
-        pairs = [(_label(number, old, new), old, new)
-                 for number, (old, new) in enumerate(zip_longest(stored, made, fillvalue=_NOTHING), start=1)]
+        pairs = [
+            (_label(number, old, new), old, new)
+            for number, (old, new) in enumerate(zip_longest(stored, made, fillvalue=_NOTHING), start=1)
+        ]
     else:
         old, new = _excerpts(stored, made)
         return f"{' '.join(trail)}: {old} in the file, {new} when built"

@@ -8,6 +8,7 @@ A chapter becomes one notebook. An exercise is written as its solution, in which
 
 enclose what the learner has to write; it becomes an exercise and a solution notebook.
 """
+
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,16 +48,18 @@ def notebook_for(lesson: Lesson, kind: str) -> NotebookNode:
     """
     cells = [_notebook_cell(cell, lesson, kind) for cell in lesson.cells if cell.only in (None, kind)]
     _name_kind(cells, kind)
-    notebook: NotebookNode = nbformat.from_dict({  # type: ignore[no-untyped-call]
-        "nbformat": 4,
-        "nbformat_minor": 5,
-        "metadata": {
-            "kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
-            "language_info": {"name": "python"},
-            "stoplib": {"version": stoplib.__version__, "source": lesson.source},
-        },
-        "cells": cells,
-    })
+    notebook: NotebookNode = nbformat.from_dict(
+        {  # type: ignore[no-untyped-call]
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {
+                "kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
+                "language_info": {"name": "python"},
+                "stoplib": {"version": stoplib.__version__, "source": lesson.source},
+            },
+            "cells": cells,
+        }
+    )
     return notebook
 
 
@@ -120,18 +123,23 @@ def _marked_lines(cell: Cell) -> Iterator[tuple[str, str]]:
 
 def _check_marker(cell: Cell, marker: str, part: str) -> None:
     if cell.role != "answer":
-        raise BuildError(f"{cell.place}: {marker!r} outside of an answer cell. "
-                         "Remove it, or give the cell role=\"answer\".")
+        raise BuildError(
+            f'{cell.place}: {marker!r} outside of an answer cell. Remove it, or give the cell role="answer".'
+        )
     if marker not in (BEGIN, END):
         raise BuildError(f"{cell.place}: {marker!r} does not mark a solution. Write '{BEGIN}' or '{END}'.")
     if marker != (BEGIN if part == "around" else END):
-        raise BuildError(f"{cell.place}: a second '{marker}' in a row, or one too early. "
-                         f"Solutions do not nest; each is one '{BEGIN}' and one '{END}'.")
+        raise BuildError(
+            f"{cell.place}: a second '{marker}' in a row, or one too early. "
+            f"Solutions do not nest; each is one '{BEGIN}' and one '{END}'."
+        )
 
 
 def _stub(cell: Cell, begin: str, number: str) -> str:
     indent = begin[: len(begin) - len(begin.lstrip())]
     if not indent:
-        raise BuildError(f"{cell.place}: the solution stands at the left margin, so the learner's cell would "
-                         "raise where it should define. Put the solution inside a function.")
+        raise BuildError(
+            f"{cell.place}: the solution stands at the left margin, so the learner's cell would "
+            "raise where it should define. Put the solution inside a function."
+        )
     return STUB.format(indent=indent, number=number)

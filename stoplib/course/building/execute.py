@@ -1,4 +1,5 @@
 """Run a notebook in a fresh kernel, and bring it into a form that is the same on every run."""
+
 import asyncio
 import base64
 import json
@@ -156,16 +157,18 @@ def check_outputs(notebook: NotebookNode, private: Iterable[Path]) -> None:
     for cell in _code_cells(notebook):
         for output in cell.outputs:
             if output.get("name") == "stderr":
-                raise CellError(cell.id, f"wrote to stderr: {output.text.strip()!r}. "
-                                         "Cure what it warns of, or print to stdout")
+                raise CellError(
+                    cell.id, f"wrote to stderr: {output.text.strip()!r}. Cure what it warns of, or print to stdout"
+                )
             for text in _texts(output):
                 _check_text(cell.id, text, spellings)
 
 
 def _check_text(cell: str, text: str, private: list[str]) -> None:
     if match := ADDRESS.search(text):
-        raise CellError(cell, f"shows a memory address, {match[0].strip()!r}, which is another in every run. "
-                              "Show the value itself")
+        raise CellError(
+            cell, f"shows a memory address, {match[0].strip()!r}, which is another in every run. Show the value itself"
+        )
     if found := next((folder for folder in private if folder in text), None):
         raise CellError(cell, f"shows {found!r}, a folder of this machine. Show the name of the file only")
 

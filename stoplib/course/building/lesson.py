@@ -12,6 +12,7 @@ A header opens each cell, gives it a name that is unique in the file, and says w
     kind        the kind of checkpoint, choice (the default) or number
     only        exercise or solution: the one notebook that gets this markdown cell; exercises only
 """
+
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,8 +83,10 @@ def read_lesson(path: Path) -> Lesson:
     """
     source, folder = _source(path), path.parent.name
     if folder not in KINDS or not FILE_STEM.fullmatch(path.stem):
-        raise BuildError(f"{source}: a lesson is called lessons/chapters/NN_name.py or "
-                         "lessons/exercises/NN_name.py, in lower case, NN being two digits. Rename the file.")
+        raise BuildError(
+            f"{source}: a lesson is called lessons/chapters/NN_name.py or "
+            "lessons/exercises/NN_name.py, in lower case, NN being two digits. Rename the file."
+        )
     text = path.read_text(encoding="utf-8")
     cells = tuple(_cell(raw, folder, f"{source}, line {line}") for line, raw in _raw_cells(text, source))
     _check_names(cells)
@@ -106,11 +109,12 @@ def _raw_cells(text: str, source: str) -> list[tuple[int, NotebookNode]]:
     try:
         cells = jupytext.reads(text, fmt="py:percent").cells
     except NotebookValidationError as error:
-        raise BuildError(f"{source}: {error.message}, in a header. "
-                         "Write tags as in tags=[\"one\", \"two\"].") from error
+        raise BuildError(f'{source}: {error.message}, in a header. Write tags as in tags=["one", "two"].') from error
     if len(cells) != len(headers):
-        raise BuildError(f"{source}: {len(headers)} lines begin with '# %%', but there are {len(cells)} "
-                         "cells. Does one of these lines stand inside a string?")
+        raise BuildError(
+            f"{source}: {len(headers)} lines begin with '# %%', but there are {len(cells)} "
+            "cells. Does one of these lines stand inside a string?"
+        )
     return list(zip(headers, cells, strict=True))
 
 
@@ -118,8 +122,10 @@ def _cell(raw: NotebookNode, folder: str, place: str) -> Cell:
     header = {key: value for key, value in raw.metadata.items() if key not in JUPYTEXT_KEYS}
     name = header.pop("title", "")
     if not CELL_NAME.fullmatch(name):
-        raise BuildError(f"{place}: {name!r} cannot name a cell. Write '# %% name' or '# %% name "
-                         "[markdown]', the name in 1 to 60 lower-case letters, digits and hyphens.")
+        raise BuildError(
+            f"{place}: {name!r} cannot name a cell. Write '# %% name' or '# %% name "
+            "[markdown]', the name in 1 to 60 lower-case letters, digits and hyphens."
+        )
     place = f"{place}, cell {name!r}"
     _check_header(header, place)
     _check_use(header, raw, folder, place)
@@ -128,17 +134,28 @@ def _cell(raw: NotebookNode, folder: str, place: str) -> Cell:
     if "checkpoint" in header:
         kind = header.get("kind", "choice")
         checkpoint, source = read_checkpoint(header["checkpoint"], kind, source, place)
-    return Cell(name, raw.cell_type, source, place, header.get("role", "given"),
-                tuple(header.get("tags", ())), header.get("only"), checkpoint)
+    return Cell(
+        name,
+        raw.cell_type,
+        source,
+        place,
+        header.get("role", "given"),
+        tuple(header.get("tags", ())),
+        header.get("only"),
+        checkpoint,
+    )
 
 
 def _check_header(header: dict[str, Any], place: str) -> None:
     if "incorrectly_encoded_metadata" in header:
-        raise BuildError(f"{place}: the header ends in {header['incorrectly_encoded_metadata']!r}, "
-                         "which is not of the form key=\"value\".")
+        raise BuildError(
+            f"{place}: the header ends in {header['incorrectly_encoded_metadata']!r}, "
+            'which is not of the form key="value".'
+        )
     if unknown := sorted(header.keys() - KEYS):
-        raise BuildError(f"{place}: the header has the unknown key {unknown[0]!r}. "
-                         f"Known are {', '.join(sorted(KEYS))}.")
+        raise BuildError(
+            f"{place}: the header has the unknown key {unknown[0]!r}. Known are {', '.join(sorted(KEYS))}."
+        )
     if "kind" in header and "checkpoint" not in header:
         raise BuildError(f"{place}: kind= says what sort of checkpoint this is, but there is no checkpoint=.")
     for key, known in VALUES.items():
@@ -146,8 +163,7 @@ def _check_header(header: dict[str, Any], place: str) -> None:
             raise BuildError(f"{place}: {key}={header[key]!r} is unknown. Use one of {', '.join(known)}.")
     number = header.get("checkpoint", "0.0")
     if not isinstance(number, str) or not CHECKPOINT_ID.fullmatch(number):
-        raise BuildError(f"{place}: checkpoint={number!r} is not a number in quotes, "
-                         "as in checkpoint=\"2.1\".")
+        raise BuildError(f'{place}: checkpoint={number!r} is not a number in quotes, as in checkpoint="2.1".')
 
 
 def _check_names(cells: tuple[Cell, ...]) -> None:
@@ -177,8 +193,9 @@ def _check_use(header: dict[str, Any], raw: NotebookNode, folder: str, place: st
 def _check_exercise(cells: tuple[Cell, ...], source: str) -> None:
     roles = [cell.role for cell in cells]
     if "answer" not in roles:
-        raise BuildError(f"{source}: no cell has role=\"answer\". Mark the cell that the learner completes.")
+        raise BuildError(f'{source}: no cell has role="answer". Mark the cell that the learner completes.')
     last_answer = max(number for number, role in enumerate(roles) if role == "answer")
     if "check" not in roles[last_answer:]:
-        raise BuildError(f"{cells[last_answer].place}: no check cell follows this answer. "
-                         "Add a cell with role=\"check\" behind it.")
+        raise BuildError(
+            f'{cells[last_answer].place}: no check cell follows this answer. Add a cell with role="check" behind it.'
+        )
