@@ -22,10 +22,10 @@
 # result appears under it, and the next cell is chosen. Work from top to bottom.
 
 # %% versions
-import matplotlib, ipywidgets, stoplib
-print("stoplib", stoplib.__version__)
-print("matplotlib", matplotlib.__version__)
-print("ipywidgets", ipywidgets.__version__)
+from importlib.metadata import version
+
+for package in ("stoplib", "matplotlib", "ipywidgets"):
+    print(package, version(package))
 
 # %% if-it-fails [markdown]
 # Three lines with versions and no error: your installation works. If you see an error instead, close JupyterLab
