@@ -1,12 +1,30 @@
 """Why did this agent run stop? Guards for LLM agent loops, and exactly one reason per run."""
 
 from stoplib.clocks import ManualClock, TickClock
-from stoplib.drivers import run, steps
+from stoplib.drivers import arun, run, steps
 from stoplib.events import Event, print_trace
 from stoplib.fakes import script
-from stoplib.guards import Guard, max_steps, time_limit
+from stoplib.guards import (
+    Guard,
+    cancelled,
+    cost_budget,
+    goal_reached,
+    going_in_circles,
+    max_steps,
+    max_tool_calls,
+    no_new_results,
+    repeated_call,
+    repeated_round,
+    rough_token_budget,
+    time_limit,
+    token_budget,
+    too_many_errors,
+    too_many_refusals,
+)
 from stoplib.messages import Fatal, Reply, ToolCall, Usage, answer, batch, call
 from stoplib.outcome import Outcome
+from stoplib.recording import load
+from stoplib.replaying import replay
 from stoplib.state import Result, Run, Step
 from stoplib.tools import Tool, tool
 
@@ -27,13 +45,28 @@ __all__ = [
     "ToolCall",
     "Usage",
     "answer",
+    "arun",
     "batch",
     "call",
+    "cancelled",
+    "cost_budget",
+    "goal_reached",
+    "going_in_circles",
+    "load",
     "max_steps",
+    "max_tool_calls",
+    "no_new_results",
     "print_trace",
+    "repeated_call",
+    "repeated_round",
+    "replay",
+    "rough_token_budget",
     "run",
     "script",
     "steps",
     "time_limit",
+    "token_budget",
+    "too_many_errors",
+    "too_many_refusals",
     "tool",
 ]

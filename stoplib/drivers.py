@@ -5,22 +5,30 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from contextvars import ContextVar, copy_context
+from types import CoroutineType
 from typing import Any
 
 from stoplib.events import Event
 from stoplib.guards import GuardSet, max_steps
-from stoplib.loop import Body, Loop, Request
+from stoplib.loop import Body, Loop, Request, Wanted
 from stoplib.messages import Model, ToolCall
 from stoplib.outcome import Outcome
-from stoplib.schema import takes_tools
+from stoplib.prices import name_of, price_of
+from stoplib.reasons import INTERRUPTED
+from stoplib.schema import how_to_ask
 from stoplib.state import Clock, Run
+from stoplib.timeouts import carry_out
 from stoplib.tools import Toolbox
 
 Tools = Iterable[Any] | Mapping[str, Callable[..., Any]]
 Approve = Callable[[ToolCall], Any]
+Listener = Callable[[Event], Any]
+Prices = Mapping[str, Any]
 
 DEFAULT_GUARDS = (max_steps(10),)
+
+_running: ContextVar[bool] = ContextVar("running", default=False)
 
 
 def run(
@@ -31,17 +39,22 @@ def run(
     guards: Iterable[Any] = DEFAULT_GUARDS,
     approve: Approve | None = None,
     clock: Clock = time.monotonic,
-    on_event: Callable[[Event], Any] | None = None,
+    on_event: Listener | None = None,
+    summarize: bool = False,
+    prices: Prices | None = None,
 ) -> Outcome:
     """Run an agent loop to its end and say why it ended.
 
-    model     `model(messages, tools) -> Reply`, or `model(messages) -> Reply`
-    task      what the person asks for
-    tools     functions, tools, or a mapping of names to functions
-    guards    what may stop the run; at least one must bound it whatever the model does
-    approve   asked before each tool call: `approve(call)` says whether it may run
-    clock     seconds as a number; pass `TickClock()` or `ManualClock()` for an exact run
-    on_event  called with each `Event` as it happens, for instance `print_trace`
+    model      `model(messages, tools) -> Reply`, or `model(messages) -> Reply`; it reads the messages, and does
+               not change them
+    task       what the person asks for
+    tools      functions, tools, or a mapping of names to functions
+    guards     what may stop the run; at least one must bound it whatever the model does
+    approve    asked before each tool call: `approve(call)` says whether it may run
+    clock      seconds as a number; pass `TickClock()` or `ManualClock()` for an exact run
+    on_event   called with each `Event` as it happens, for instance `print_trace`
+    summarize  when a guard ends the run, ask for a closing summary; one step is kept back for it
+    prices     money per million tokens, `{"input": 3, "output": 15}`, or that by the model's name
 
     Raises TypeError or ValueError before the first model call for what cannot work. After that,
     everything that happens is an outcome.
@@ -51,14 +64,46 @@ def run(
     >>> run(model, "What is the capital of France?", tools={"search": lambda query: "Paris"}).reason
     'answered'
     """
-    loop = _loop(model, task, tools, guards, approve, clock, watched=on_event is not None)
+    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices)
+    _refuse_async(loop)
+    context = copy_context()  # so that nothing has to be put back, whatever happens
+    context.run(_running.set, True)
+    outcome = context.run(drive, loop.body(), on_event)
+    if _running.get() and outcome.reason == INTERRUPTED:  # who presses Ctrl-C means the outer run too
+        raise KeyboardInterrupt
+    return outcome
 
-    def carry_out(wanted: Request | Event) -> Any:
-        if isinstance(wanted, Request):
-            return wanted.carry_out()
-        return on_event(wanted) if on_event else None
 
-    return _drive(loop.body(), carry_out)
+async def arun(
+    model: Model,
+    task: str,
+    *,
+    tools: Tools = (),
+    guards: Iterable[Any] = DEFAULT_GUARDS,
+    approve: Approve | None = None,
+    clock: Clock = time.monotonic,
+    on_event: Listener | None = None,
+    summarize: bool = False,
+    prices: Prices | None = None,
+) -> Outcome:
+    """The same run for a model, tools and approval that may be `async`.
+
+    The tools of a batch run side by side; their results are in the order of the calls. At the deadline
+    of a `time_limit` what is running is cancelled. A plain function among the tools runs in a thread,
+    which cannot be cancelled: it is left behind.
+
+    >>> import asyncio
+    >>> from stoplib import answer
+    >>> async def model(messages):
+    ...     return answer("Paris")
+    >>> asyncio.run(arun(model, "What is the capital of France?")).answer
+    'Paris'
+    """
+    from stoplib.async_driver import drive  # asyncio is loaded when it is used
+
+    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices)
+    loop.cancels = True
+    return await drive(loop.body(), on_event)
 
 
 def steps(
@@ -69,6 +114,9 @@ def steps(
     guards: Iterable[Any] = DEFAULT_GUARDS,
     approve: Approve | None = None,
     clock: Clock = time.monotonic,
+    on_event: Listener | None = None,
+    summarize: bool = False,
+    prices: Prices | None = None,
 ) -> Iterator[Event]:
     """The same run, one event at a time; the last event is `end` and holds the outcome.
 
@@ -78,59 +126,115 @@ def steps(
     >>> [event.kind for event in steps(lambda messages: answer("done"), "go")]
     ['reply', 'end']
     """
-    loop = _loop(model, task, tools, guards, approve, clock, watched=True)
-    return _events(loop.body())
+    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, watched=True)
+    _refuse_async(loop)
+    return _events(loop.body(), on_event)
 
 
-def _drive(body: Body, carry_out: Callable[[Any], Any]) -> Outcome:
+def drive(body: Body, on_event: Listener | None) -> Outcome:
     """Give the body what it asks for until it ends. What goes wrong is thrown into it: it knows what that means."""
-    resume: Callable[[], Any] = partial(next, body)
+    answer: Any = None
+    error: BaseException | None = None
     while True:
         try:
             while True:
-                wanted = resume()
+                wanted = _resume(body, answer, error)
+                answer = error = None
                 try:
-                    resume = partial(body.send, carry_out(wanted))
-                except BaseException as error:
-                    resume = partial(body.throw, error)
+                    answer = _answer(wanted, on_event)
+                except BaseException as raised:
+                    error = raised
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
-        except KeyboardInterrupt as error:  # it struck between two requests
+        except KeyboardInterrupt as raised:  # it struck between two requests
             if inspect.getgeneratorstate(body) == inspect.GEN_CLOSED:
                 raise
-            resume = partial(body.throw, error)
+            error = raised
 
 
-def _events(body: Body) -> Iterator[Event]:
+def _events(body: Body, on_event: Listener | None) -> Iterator[Event]:
     """The events of the body; its requests are carried out on the way."""
-    resume: Callable[[], Any] = partial(next, body)
+    answer: Any = None
+    error: BaseException | None = None
     while True:
         try:
-            wanted = resume()
+            while True:
+                wanted = _resume(body, answer, error)
+                answer = error = None
+                try:
+                    answer = _answer(wanted, on_event)
+                    if isinstance(wanted, Event):
+                        yield wanted
+                except GeneratorExit:
+                    body.close()
+                    raise
+                except BaseException as raised:
+                    error = raised
         except StopIteration:
             return
-        try:
-            if isinstance(wanted, Event):
-                yield wanted
-                resume = partial(next, body)
-            else:
-                resume = partial(body.send, wanted.carry_out())
-        except GeneratorExit:
-            body.close()
-            raise
-        except BaseException as error:
-            resume = partial(body.throw, error)
+        except KeyboardInterrupt as raised:  # it struck between two requests
+            if inspect.getgeneratorstate(body) == inspect.GEN_CLOSED:
+                raise
+            error = raised
+
+
+def _resume(body: Body, answer: Any, error: BaseException | None) -> Wanted:
+    return body.send(answer) if error is None else body.throw(error)
+
+
+def _answer(wanted: Wanted, on_event: Listener | None) -> Any:
+    """What the body is sent for this request; None for an event."""
+    if type(wanted) is Request:
+        value = wanted.function(*wanted.args, **wanted.kwargs) if wanted.timeout is None else carry_out(wanted)
+        if type(value) is CoroutineType:  # of a plain function that hands on what an async one gives
+            value.close()
+            raise TypeError("it is async, so it did not run; use arun")
+        return value
+    if on_event is not None:
+        on_event(wanted)  # type: ignore[arg-type]
+    return None
 
 
 def _loop(
-    model: Model, task: str, tools: Tools, guards: Iterable[Any], approve: Approve | None, clock: Clock, watched: bool
+    model: Model,
+    task: str,
+    tools: Tools,
+    guards: Iterable[Any],
+    approve: Approve | None,
+    clock: Clock,
+    on_event: Listener | None,
+    summarize: bool,
+    prices: Prices | None,
+    watched: bool = False,
 ) -> Loop:
     """Check everything that can be checked before the first call."""
     if not callable(model):
         raise TypeError(f"model must be callable, model(messages, tools) -> Reply, not {model!r}")
     if not isinstance(task, str):
         raise TypeError(f"task must be a text, not {task!r}")
-    guard_set, toolbox = GuardSet(guards), Toolbox(tools)
-    state = Run(task, clock)
-    args = (state.messages, toolbox.schemas()) if takes_tools(model) else (state.messages,)
-    return Loop(state, Request(model, args), guard_set, toolbox, approve, watched)
+    for name, value in (("clock", clock), ("approve", approve), ("on_event", on_event)):
+        if not callable(value) and (value is not None or name == "clock"):
+            raise TypeError(f"{name} must be a function, not {value!r}")
+    guard_set, toolbox, price = GuardSet(guards), Toolbox(tools), price_of(model, prices)
+    state = Run(
+        task,
+        clock,
+        tools=toolbox.traits(),
+        model=name_of(model),
+        price=price,
+        output_cap=getattr(model, "max_output_tokens", None),
+        longest=guard_set.longest_cycle(),
+    )
+    state.summary_to_come = summarize
+    guard_set.begin(state)
+    asks = how_to_ask(model)
+    schemas = [] if asks == "not at all" else toolbox.schemas()
+    return Loop(state, model, toolbox, guard_set, schemas, asks, approve, watched or on_event is not None, summarize)
+
+
+def _refuse_async(loop: Loop) -> None:
+    functions = {"the model": loop.model, "approve": loop.approve, **loop.tools.functions()}
+    for name, function in functions.items():
+        call = getattr(type(function), "__call__", None)  # noqa: B004  # the method itself, not whether there is one
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call):
+            raise TypeError(f"{name} is async; use arun, or pass a plain function")

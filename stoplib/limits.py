@@ -47,4 +47,25 @@ def amount(owner: str, name: str, value: Any, above_zero: bool = False) -> float
         finite = False
     if not finite or value < 0 or (above_zero and value == 0):
         raise ValueError(wanted)
-    return value  # type: ignore[no-any-return]
+    return value if isinstance(value, (int, float)) else float(value)
+
+
+def flag(owner: str, name: str, value: Any) -> bool:
+    """Return `value` if it is True or False. Raises TypeError.
+
+    >>> flag("time_limit", "working", 3)
+    Traceback (most recent call last):
+    TypeError: time_limit: working must be True or False, not 3
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{owner}: {name} must be True or False, not {value!r}")
+    return value
+
+
+def in_full(number: float) -> str:
+    """A number for people: whole ones in full, others to six digits.
+
+    >>> in_full(1_234_567.0), in_full(0.1 + 0.2)
+    ('1234567', '0.3')
+    """
+    return f"{number:.0f}" if number == number // 1 else f"{number:g}"

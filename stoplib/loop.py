@@ -7,129 +7,272 @@ watched, it yields events in between. The drivers carry out the requests and dec
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from stoplib import reasons
 from stoplib.events import Event, describe
-from stoplib.guards import GuardSet
+from stoplib.guards import Fired, GuardSet
 from stoplib.messages import Fatal, Reply, ToolCall
-from stoplib.outcome import Ending, Outcome, outcome_of
+from stoplib.outcome import Ending, Outcome, in_words, outcome_of
 from stoplib.schema import argument_error
-from stoplib.state import DECLINED, ERROR, Result, Run
-from stoplib.tools import Tool, Toolbox, as_text
+from stoplib.state import DECLINED, ERROR, NOT_RUN, Result, Run
+from stoplib.tools import Toolbox, as_text, own_copy
 
 DECLINED_TEXT = "a person declined this: do not ask for it again; say what you would have done"
+NO_SUMMARY = "There is no summary by the model. The run stopped ({reason}) after {steps} steps; see the evidence."
 
 
-@dataclass(frozen=True, slots=True)
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class DeadlinePassed(Exception):
+    """Thrown into the loop by a driver that can cancel what is running."""
+
+
 class Request:
-    """Something that only the outside world can give: `function(*args, **kwargs)` gets it."""
+    """Something that only the outside world can give: `function(*args, **kwargs)` gets it.
 
-    function: Callable[..., Any]
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    kind       "model", "person" or "tool"
+    timeout    the seconds that a tool allows itself
+    time_left  the seconds until the run's deadline, if they have just been measured
+    siblings   all tool requests of the same batch
+    """
+
+    timeout: float | None = None
+    time_left: float | None = None
+    siblings: tuple[Request, ...] = ()
+
+    def __init__(
+        self,
+        kind: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] = NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
 
     def carry_out(self) -> Any:
         return self.function(*self.args, **self.kwargs)
 
 
-Body = Generator[Request | Event, Any, Outcome]
+Wanted = Request | Event
+Body = Generator[Wanted, Any, Outcome]
+Act = Generator[Wanted, Any, None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Loop:
-    """All that one run needs."""
+    """All that one run needs. `cancels` says that the driver can cancel what is running at a deadline."""
 
     run: Run
-    ask_model: Request
-    guards: GuardSet
+    model: Callable[..., Any]
     tools: Toolbox
-    approve: Callable[[ToolCall], Any] | None
-    watched: bool
+    guards: GuardSet
+    schemas: list[dict[str, Any]]
+    asks: str = "second"
+    approve: Callable[[ToolCall], Any] | None = None
+    watched: bool = False
+    summarize: bool = False
+    cancels: bool = False
 
     def body(self) -> Body:
         """Go to the end, whatever happens on the way, and return the outcome."""
         try:
-            ending = yield from self._go()
-        except KeyboardInterrupt:
-            ending = Ending(reasons.INTERRUPTED, "stopped by a person")
-        except Fatal as error:
-            ending = Ending(reasons.FATAL, str(error), error=error)
-        except Exception as error:  # tools' errors are results: this is the model, a guard, a listener
-            ending = Ending(reasons.FATAL, f"{type(error).__name__}: {error}", error=error)
-        self.run.close(ending.reason)
-        outcome = outcome_of(self.run, ending)
+            ending = yield from self._ending()
+            summary = None
+            if self.summarize and ending.wants_summary:
+                summary = yield from self._summary(ending)
+        except BaseException:  # SystemExit, or a task that is cancelled, passes through
+            self.run.close("the program was ended")
+            self.guards.end(self.run)
+            raise
+        outcome = self._outcome(ending, summary)
         if self.watched:
-            yield Event("end", self.run, self.run.steps, outcome=outcome)
+            outcome = yield from self._tell_the_end(outcome)
         return outcome
 
-    def _go(self) -> Generator[Request | Event, Any, Ending]:
-        run = self.run
+    def _outcome(self, ending: Ending, summary: str | None) -> Outcome:
+        while True:
+            try:
+                self.run.close(ending.reason)
+                self.guards.end(self.run)
+                return outcome_of(self.run, ending, summary)
+            except KeyboardInterrupt:  # the work here is short; it is done once more, and the person is heard
+                ending = Ending(reasons.INTERRUPTED, "stopped by a person")
+
+    def _ending(self) -> Generator[Wanted, Any, Ending]:
+        """Why the run ended. An ordinary exception that comes up to here is the model's, a guard's or a listener's."""
+        try:
+            return (yield from self._steps())
+        except KeyboardInterrupt:
+            return Ending(reasons.INTERRUPTED, "stopped by a person")
+        except DeadlinePassed:
+            guard, limit = self.guards.nearest_deadline(self.run)
+            return _ending_by([(guard, f"what was running was cancelled at the limit of {limit:g} s")])
+        except Fatal as error:
+            return Ending(reasons.FATAL, str(error), error=error)
+        except Exception as error:
+            stop = error.__cause__  # Python turns a StopIteration that leaves a generator into RuntimeError
+            return Ending.fatal(stop if isinstance(stop, StopIteration) else error)
+        except BaseExceptionGroup as group:
+            if not group.subgroup(Fatal):
+                raise
+            return Ending.fatal(group)
+
+    def _tell_the_end(self, outcome: Outcome) -> Generator[Wanted, Any, Outcome]:
+        """Once the end has been told the reason stands, whatever a listener makes of it."""
+        try:
+            yield Event("end", self.run, self.run.steps, outcome=outcome)
+        except (Exception, KeyboardInterrupt, Fatal) as error:
+            return replace(outcome, error=outcome.error or error)
+        return outcome
+
+    def _steps(self) -> Generator[Wanted, Any, Ending]:
+        run, look, watched = self.run, self.guards.look, self.watched
+        ask = self._ask_model(self.schemas)
+        run.start()
         while True:
             run.read_clock()
-            if fired := self.guards.look("before_call", run):
-                return _stopped(fired)
-            reply = _checked((yield self.ask_model))
+            if fired := look("before_call", run):
+                return _ending_by(fired)
+            if self.cancels:
+                ask.time_left = self.guards.time_left(run)
+            reply = yield ask
+            if not isinstance(reply, Reply):
+                raise TypeError(_no_reply(reply))
             run.record_reply(reply)
-            if self.watched:
+            self.guards.settle(run)
+            if watched:
                 yield Event("reply", run, run.steps, reply=reply)
             if end := reasons.ending(reply):
-                return Ending(*end)
-            if fired := self.guards.look("before_action", run):
-                return _stopped(fired)
+                return self._said(*end)
+            run.record_request()
+            if fired := look("before_action", run):
+                return _ending_by(fired)
             yield from self._act()
-            if fired := self.guards.look("after_round", run):
-                return _stopped(fired)
+            run.record_round()
+            if fired := look("after_round", run):
+                return _ending_by(fired)
 
-    def _act(self) -> Generator[Request | Event, Any, None]:
+    def _ask_model(self, schemas: list[dict[str, Any]]) -> Request:
+        messages = self.run.messages
+        if self.asks == "keyword":
+            return Request("model", self.model, (messages,), {"tools": schemas})
+        return Request("model", self.model, (messages, schemas) if self.asks == "second" else (messages,))
+
+    def _said(self, reason: str, detail: str) -> Ending:
+        """The reply ends the run, unless a guard knows that the task is not done."""
+        if reason == reasons.ANSWERED and (objection := self.guards.objection(self.run)):
+            return Ending(reasons.UNFINISHED, objection)
+        return Ending(reason, detail)
+
+    def _act(self) -> Act:
         """One result for each call of the batch: look each up, ask the person about each, run each."""
-        run = self.run
-        asked: list[tuple[ToolCall, Tool | Result | str]] = []
-        for call in run.batch:
-            found = self.tools.find(call)
-            if self.approve and isinstance(found, Tool) and not (yield from self._approved(call)):
-                asked.append((call, Result(call, DECLINED_TEXT, DECLINED)))
-            else:
-                asked.append((call, found))
-        for call, got in asked:
-            if self.watched:
+        run, watched = self.run, self.watched
+        found = [self._look_up(call) for call in run.batch]
+        if self.approve:
+            yield from self._ask_person(self.approve, found)
+        if self.cancels:
+            self._prepare([one for one in found if isinstance(one, Request)])
+        for call, one in zip(run.batch, found, strict=True):
+            if watched:
                 yield Event("call", run, run.steps, call=call)
-            result = got if isinstance(got, Result) else (yield from self._result(call, got))
+            result = one if isinstance(one, Result) else (yield from self._run_tool(call, one))
             run.record_result(result)
-            if self.watched:
+            if watched:
                 yield Event("result", run, run.steps, result=result)
 
-    def _approved(self, call: ToolCall) -> Generator[Request | Event, Any, bool]:
-        assert self.approve is not None
-        self.run.read_clock()
-        asked_at = self.run.seconds
-        said = yield Request(self.approve, (call,))
-        self.run.record_wait(asked_at)
-        return bool(said)
+    def _run_tool(self, call: ToolCall, request: Request) -> Generator[Wanted, Any, Result]:
+        try:
+            value = yield request
+            return Result(call, value if type(value) is str else as_text(value))
+        except DeadlinePassed:
+            raise
+        except Exception as error:
+            return Result(call, _what_went_wrong(error, request.function, call), ERROR)
+        except Fatal as error:
+            self.run.record_result(Result(call, in_words(error), ERROR))
+            raise
+        except KeyboardInterrupt:
+            self.run.record_result(Result(call, "not run to its end: a person stopped the run", NOT_RUN))
+            raise
 
-    def _result(self, call: ToolCall, found: Tool | str) -> Generator[Request | Event, Any, Result]:
+    def _look_up(self, call: ToolCall) -> Request | Result:
+        found = self.tools.find(call)
         if isinstance(found, str):
             return Result(call, found, ERROR)
-        assert isinstance(call.args, Mapping)
+        tool, args = found
+        request = Request("tool", tool.function, (), own_copy(args))
+        if tool.timeout is not None:
+            request.timeout = tool.timeout
+        return request
+
+    def _ask_person(self, approve: Callable[[ToolCall], Any], found: list[Request | Result]) -> Act:
+        """Replace what a person declines by a result that says so. Who cannot run anyway is not asked about."""
+        run = self.run
+        for place, call in enumerate(run.batch):
+            if isinstance(found[place], Result):
+                continue
+            run.read_clock()
+            asked_at = run.seconds
+            ask = Request("person", approve, (call,))
+            if self.cancels:
+                ask.time_left = self.guards.time_left(run, waiting=True)
+            said = yield ask
+            run.record_wait(asked_at)
+            if said is not None and type(said) is not bool:
+                raise TypeError(f"approve returned {describe(repr(said))}; it must return True or False")
+            if not said:
+                found[place] = Result(call, DECLINED_TEXT, DECLINED)
+
+    def _prepare(self, requests: list[Request]) -> None:
+        """A driver that cancels may also run the tools of a batch side by side."""
+        for request in requests:
+            request.siblings = tuple(requests)
+            if self.approve:  # the clock has just been read
+                request.time_left = self.guards.time_left(self.run)
+
+    def _summary(self, ending: Ending) -> Generator[Wanted, Any, str | None]:
+        """One more call, without tools, inside what was kept back for it. It changes nothing but the summary."""
+        run = self.run
+        stand_in = NO_SUMMARY.format(reason=ending.reason, steps=run.steps)
+        run.summary_to_come = False
+        run.close(ending.reason)
         try:
-            value = yield Request(found.function, (), call.args)
-        except Exception as error:
-            return Result(call, _what_went_wrong(error, found, call), ERROR)
-        return Result(call, as_text(value))
+            run.read_clock()
+            if self.guards.no_room(run):
+                return stand_in
+            run.ask_for_summary()
+            ask = self._ask_model([])
+            if self.cancels:
+                ask.time_left = self.guards.time_left(run)
+            reply = yield ask
+            if not isinstance(reply, Reply):
+                raise TypeError(_no_reply(reply))
+            run.record_reply(reply, closing=True)
+            self.guards.settle(run)
+            run.close("no tools are available for the summary")
+        except (Exception, Fatal, KeyboardInterrupt):  # a summary that fails changes no reason
+            return stand_in
+        return reply.text.strip() or stand_in
 
 
-def _what_went_wrong(error: Exception, tool: Tool, call: ToolCall) -> str:
+def _ending_by(fired: Fired) -> Ending:
+    """The ending by the guards that fired; the first one gives the reason."""
+    first, detail = fired[0]
+    return Ending(first.name, detail, tuple(g.name for g, _ in fired), wants_summary=first.summary_after)
+
+
+def _what_went_wrong(error: Exception, function: Callable[..., Any], call: ToolCall) -> str:
     """A tool's exception in the words that help the model."""
-    wrong = argument_error(tool.function, call.args) if isinstance(error, TypeError) else None
-    return f"wrong arguments for {tool.name}: {wrong}" if wrong else f"{type(error).__name__}: {error}"
+    wrong = argument_error(function, call.args) if isinstance(error, TypeError) else None
+    return f"wrong arguments for {call.name}: {wrong}" if wrong else in_words(error)
 
 
-def _checked(reply: Any) -> Reply:
-    if not isinstance(reply, Reply):
-        raise TypeError(f"the model returned {describe(repr(reply))}; it must return a Reply, such as answer('…')")
-    return reply
-
-
-def _stopped(fired: list[tuple[str, str]]) -> Ending:
-    return Ending(*fired[0], fired=tuple(name for name, _ in fired))
+def _no_reply(reply: Any) -> str:
+    return f"the model returned {describe(repr(reply))}; it must return a Reply, such as answer('…')"

@@ -6,8 +6,7 @@ A model is any callable `model(messages, tools) -> Reply`, or one that takes the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Message = dict[str, Any]
 Model = Callable[..., "Reply"]
@@ -21,8 +20,7 @@ class Fatal(BaseException):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens of one call, or of many. `input` excludes the cached parts.
 
     >>> Usage(20, 10, cache_read=80).total
@@ -39,7 +37,7 @@ class Usage:
         """All tokens, cached ones included."""
         return self.input + self.output + self.cache_read + self.cache_write
 
-    def __add__(self, other: Usage) -> Usage:
+    def __add__(self, other: Usage) -> Usage:  # type: ignore[override]  # tokens add up, tuples would join
         return Usage(
             self.input + other.input,
             self.output + other.output,
@@ -48,8 +46,13 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class _ToolCall(NamedTuple):
+    name: str
+    args: Mapping[str, Any] | str
+    id: str | None
+
+
+class ToolCall(_ToolCall):
     """One request by the model to run one tool. A call without an `id` gets one from the run.
 
     `args` is a mapping of arguments, or the text that the API sent if that text is not valid JSON.
@@ -58,12 +61,13 @@ class ToolCall:
     search(query='stop')
     """
 
-    name: str
-    args: Mapping[str, Any] | str = field(default_factory=dict)
-    id: str | None = None
+    __slots__ = ()
+
+    def __new__(cls, name: str, args: Mapping[str, Any] | str | None = None, id: str | None = None) -> ToolCall:
+        return tuple.__new__(cls, (name, {} if args is None else args, id))
 
     def __str__(self) -> str:
-        if isinstance(self.args, str):
+        if not isinstance(self.args, Mapping):
             return f"{self.name}({self.args})"
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.args.items())})"
 
@@ -71,22 +75,31 @@ class ToolCall:
 NO_USAGE = Usage()
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class _Reply(NamedTuple):
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    stop: str | None
+
+
+class Reply(_Reply):
     """What one model call gave back.
 
     `stop` is the API's own word for why the model stopped talking; None means `tool_use` if there
     are calls and `end_turn` if there are none.
     """
 
-    text: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    usage: Usage = NO_USAGE
-    stop: str | None = None
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        if type(self.calls) is not tuple:
-            object.__setattr__(self, "calls", tuple(self.calls))
+    def __new__(
+        cls,
+        text: str | None = "",
+        calls: Iterable[ToolCall] = (),
+        usage: Usage = NO_USAGE,
+        stop: str | None = None,
+    ) -> Reply:
+        # Some APIs send no text at all beside a tool call.
+        return tuple.__new__(cls, (text or "", calls if type(calls) is tuple else tuple(calls), usage, stop))
 
 
 def answer(text: str, *, usage: Usage = NO_USAGE) -> Reply:

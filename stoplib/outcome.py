@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from stoplib.messages import Message, Usage
-from stoplib.reasons import COMPLETE
+from stoplib.prices import Price
+from stoplib.reasons import COMPLETE, FATAL
 from stoplib.state import OK, Run, Step
+from stoplib.tools import Traits
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,21 @@ class Ending:
     detail: str = ""
     fired: tuple[str, ...] = ()
     error: BaseException | None = None
+    wants_summary: bool = False
+
+    @classmethod
+    def fatal(cls, error: BaseException) -> Ending:
+        """The ending by an exception that nobody expected."""
+        return cls(FATAL, in_words(error), error=error)
+
+
+def in_words(error: BaseException) -> str:
+    """An exception in words, also if it has none of its own."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:
+        text = type(error).__name__
+    return " ".join([text, *getattr(error, "__notes__", ())])
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +54,7 @@ class Outcome:
     trace       the same as one `Step` per model call
     fired       the names of all guards that fired; the first is the reason
     error       the exception behind `fatal`
+    model, price, traits    what a replay has to know: the model's name, its price, what tools declared
     """
 
     reason: str
@@ -52,20 +72,31 @@ class Outcome:
     trace: list[Step]
     fired: tuple[str, ...]
     error: BaseException | None
+    model: str
+    price: Price | None
+    traits: Mapping[str, Traits]
 
     @property
     def complete(self) -> bool:
         return self.reason in COMPLETE
 
     def __repr__(self) -> str:
-        parts = [
-            f"{self.steps} steps",
-            f"{self.tool_calls} tool calls",
-            f"{self.usage.total} tokens",
-            f"{self.seconds:g} s",
-        ]
+        parts = [f"{self.steps} steps", f"{self.tool_calls} tool calls", f"{self.usage.total} tokens"]
+        parts += [f"{self.seconds:g} s"] if self.cost is None else [f"cost {self.cost:g}", f"{self.seconds:g} s"]
         said = f": {self.answer!r}" if self.answer else f" ({self.detail})" if self.detail else ""
         return f"<{self.reason}{said} | {', '.join(parts)}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows: a table, or the same facts as text."""
+        from stoplib.display import as_html, as_text
+
+        return {"text/plain": as_text(self), "text/html": as_html(self)}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the run to a file of JSON lines; `load` reads it. See `stoplib.recording`."""
+        from stoplib.recording import save
+
+        save(self, path)
 
     def report(self) -> dict[str, Any]:
         """The outcome as JSON-ready facts, for a caller that has to decide what to do next.
@@ -95,15 +126,15 @@ class Outcome:
         }
 
 
-def outcome_of(run: Run, ending: Ending) -> Outcome:
+def outcome_of(run: Run, ending: Ending, summary: str | None) -> Outcome:
     """The outcome of `run`, which has just ended."""
-    text = run.trace[-1].reply.text if run.trace else ""
+    text = run.text
     return Outcome(
         reason=ending.reason,
         detail=ending.detail,
         answer=text if ending.reason in COMPLETE else None,
         text=text,
-        summary=None,
+        summary=summary,
         steps=run.steps,
         tool_calls=run.tool_calls,
         usage=run.usage,
@@ -114,4 +145,7 @@ def outcome_of(run: Run, ending: Ending) -> Outcome:
         trace=run.trace,
         fired=ending.fired,
         error=ending.error,
+        model=run.model,
+        price=run.price,
+        traits=run.known_tools,
     )

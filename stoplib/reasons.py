@@ -59,6 +59,8 @@ def ending(reply: Reply) -> tuple[str, str] | None:
     ('truncated', "the API's stop reason is 'max_tokens'")
     """
     word = reply.stop
+    if word is None and reply.calls:
+        return None
     if word in CUT_OFF:
         return CUT_OFF[word], f"the API's stop reason is {word!r}"
     if word in PAUSED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import types
 import typing
@@ -37,7 +38,7 @@ def schema_of(function: Callable[..., Any], name: str) -> dict[str, Any]:
             entry["description"] = notes[p.name]
         if p.default is p.empty:
             required.append(p.name)
-        else:
+        elif _is_json(p.default):
             entry["default"] = p.default
         properties[p.name] = entry
     parameters = {
@@ -64,30 +65,39 @@ def argument_error(function: Callable[..., Any], args: Any) -> str | None:
     return None
 
 
-def takes_tools(model: Callable[..., Any]) -> bool:
-    """Whether a model takes `(messages, tools)`, and not the messages alone."""
+def how_to_ask(model: Callable[..., Any]) -> str:
+    """How a model takes the tools: as its `second` argument, by `keyword`, or `not at all`.
+
+    A second parameter with a default is the model's own, unless it is called `tools`.
+
+    >>> how_to_ask(lambda messages, tools: ...), how_to_ask(lambda messages, page=1: ...)
+    ('second', 'not at all')
+    """
     try:
-        signature = inspect.signature(model)
+        parameters = list(inspect.signature(model).parameters.values())
     except (TypeError, ValueError):
-        return True
-    try:
-        signature.bind([], [])
-    except TypeError:
-        return False
-    return True
+        return "second"
+    if any(p.kind is p.KEYWORD_ONLY and p.name == "tools" for p in parameters):
+        return "keyword"
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return "second"
+    second = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][1:2]
+    return "second" if any(p.default is p.empty or p.name == "tools" for p in second) else "not at all"
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function, eval_str=True).parameters.values())
-    except NameError:  # an annotation that names something out of reach
-        return list(inspect.signature(function).parameters.values())
-    except ValueError:
+    except ValueError:  # a built-in without a signature
         return []
+    except Exception:  # an annotation that names something out of reach, or is prose
+        return list(inspect.signature(function).parameters.values())
 
 
 def _type_schema(annotation: Any) -> dict[str, Any]:
-    if annotation in _PLAIN:
+    if typing.get_origin(annotation) is typing.Annotated:
+        return _type_schema(annotation.__origin__)
+    if isinstance(annotation, type) and annotation in _PLAIN:
         return {"type": _PLAIN[annotation]}
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
@@ -104,6 +114,14 @@ def _type_schema(annotation: Any) -> dict[str, Any]:
 def _union_schema(args: tuple[Any, ...]) -> dict[str, Any]:
     options = [{"type": "null"} if a is type(None) else _type_schema(a) for a in args]
     return {"anyOf": options} if all(options) else {}
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _docs(doc: str) -> tuple[str, dict[str, str]]:

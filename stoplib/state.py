@@ -5,18 +5,27 @@ Guards read a `Run`; only the loop writes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from stoplib.messages import Message, Reply, ToolCall, Usage
+from stoplib.messages import NO_USAGE, Message, Reply, ToolCall, Usage
+from stoplib.prices import Price
+from stoplib.repeats import Repeats
+from stoplib.tools import ORDINARY, Traits
 
 Clock = Callable[[], float]
 
+SUMMARY_REQUEST: Message = {
+    "role": "user",
+    "content": "Stop here; no tools are available any more. Summarise what you have found, what you could not"
+    " determine, and what to try next. Do not present a partial result as a complete one.",
+}
+
 OK, ERROR, DECLINED, NOT_RUN = "ok", "error", "declined", "not_run"
+CARRIED_OUT = (OK, ERROR)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What became of one tool call.
 
     `status` is `ok`, `error` (the tool could not do its job), `declined` (a person said no) or
@@ -28,17 +37,21 @@ class Result:
     status: str = OK
 
 
-@dataclass(slots=True)
-class Step:
+class Step(NamedTuple):
     """One step of a run: one model call and what came of it.
 
-    `seconds` is the run's time when the model was called; `results` are in the order of the calls.
+    `seconds` is the run's time when the model was called, `waited` how much of it had been waiting. `calls`
+    are those of the reply, each with an id; `results` are in their order. `closing` marks the call for the
+    closing summary.
     """
 
     number: int
     seconds: float
+    waited: float
     reply: Reply
-    results: list[Result] = field(default_factory=list)
+    calls: tuple[ToolCall, ...]
+    results: list[Result]
+    closing: bool = False
 
 
 class Run:
@@ -48,86 +61,211 @@ class Run:
     trace       the same as a list of `Step`
     steps       model calls made
     tool_calls  tool calls carried out: each ran, or failed to; declined and skipped ones do not count
+    calls_of    the same by the tool's name
     tokens      all tokens that the replies reported
+    characters  characters of everything in the transcript
+    cost        money spent so far, or None without prices
     seconds     time since the start, as of the last reading of the clock; never goes back
     waited      how much of `seconds` was spent waiting for a person
-    batch       the tool calls of the current reply, before any of them has run
+    errors      tool errors since a tool last did its job
+    refusals    calls that a person declined since one was last let through
+    batch       the tool calls of the current reply, until all of them have been answered
+    largest     the most tokens that one reply has had as its output
+    repeats     what has happened before, see `stoplib.repeats`
     """
 
-    def __init__(self, task: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        task: str,
+        clock: Clock,
+        *,
+        tools: Mapping[str, Traits] | None = None,
+        model: str = "model",
+        price: Price | None = None,
+        output_cap: int | None = None,
+        longest: int = 8,
+    ) -> None:
+        self.task = task
         self.messages: list[Message] = [{"role": "user", "content": task}]
         self.trace: list[Step] = []
         self.steps = 0
         self.tool_calls = 0
+        self.calls_of: dict[str, int] = {}
         self.tokens = 0
+        self.characters = len(task)
+        self.cost: float | None = None if price is None else 0.0
         self.seconds = 0.0
         self.waited = 0.0
+        self.errors = 0
+        self.refusals = 0
         self.batch: tuple[ToolCall, ...] = ()
-        self.cost: float | None = None
+        self.largest = 0
+        self.repeats = Repeats(longest)
+        self.model = model
+        self.price = price
+        #: whether a closing summary may follow, for which one step and the reserves are kept back
+        self.summary_to_come = False
+        #: the most tokens that the model can answer with, if it says so
+        self.output_cap = output_cap
+        #: what guards keep during this run; they have no memory of their own
+        self.notes: dict[Any, Any] = {}
+        self.known_tools = tools or {}
         self._usage = [0, 0, 0, 0]
+        self._results: list[Result] = []
+        self._batch_traits: list[Traits] = []
         self._clock = clock
-        self._last_reading = clock()
+        self._start = self._last_reading = 0.0
 
     @property
     def usage(self) -> Usage:
         """The tokens of all replies so far, by kind."""
         return Usage(*self._usage)
 
+    @property
+    def text(self) -> str:
+        """The last thing that the model said, its closing summary apart."""
+        return next((step.reply.text for step in reversed(self.trace) if not step.closing), "")
+
+    def start(self) -> None:
+        """Take the first reading: the run's time starts here."""
+        self._start = self._last_reading = self._reading()
+
     def read_clock(self) -> None:
-        """Take one reading. A clock that was set back adds nothing, so time never runs backward."""
-        now = self._clock()
-        if now > self._last_reading:
-            self.seconds += now - self._last_reading
+        """Take one reading. A clock that was set back moves the start back too, so time never runs backward."""
+        now = self._reading()
+        if now < self._last_reading:
+            self._start -= self._last_reading - now
         self._last_reading = now
+        if now - self._start > self.seconds:
+            self.seconds = now - self._start
+
+    def _reading(self) -> float:
+        now = self._clock()
+        if now != now:
+            raise ValueError(f"the clock shows {now!r}, which is no time")
+        return now
 
     def record_wait(self, since: float) -> None:
         """A person has answered: what passed since then was waiting."""
         self.read_clock()
         self.waited += self.seconds - since
 
-    def record_reply(self, reply: Reply) -> None:
+    def record_reply(self, reply: Reply, closing: bool = False) -> None:
         """Count one model call. Raises ValueError for usage that cannot be true."""
+        calls = identified(reply.calls, self.steps + 1)
+        results: list[Result] = []
+        step = Step(self.steps + 1, self.seconds, self.waited, reply, calls, results, closing)
+        self.trace.append(step)
         self.steps += 1
-        calls = tuple(self._named(call, place) for place, call in enumerate(reply.calls, 1))
         self.batch = calls
-        self.trace.append(Step(self.steps, self.seconds, reply))
-        message: Message = {"role": "assistant", "content": reply.text}
-        if calls:
-            message["tool_calls"] = [{"id": c.id, "name": c.name, "args": c.args} for c in calls]
-        self.messages.append(message)
-        self._count(reply.usage)
+        self._results = results
+        self.characters += len(reply.text)
+        self.messages.append(_said(step))
+        if reply.usage is not NO_USAGE:
+            self._count(reply.usage)
+
+    def ask_for_summary(self) -> None:
+        """Ask the model for a closing summary. The request is part of the transcript."""
+        self.messages.append(dict(SUMMARY_REQUEST))
+
+    def record_request(self) -> None:
+        """The batch is going to be acted on, unless a guard objects."""
+        known = self.known_tools
+        self._batch_traits = [known.get(call.name, ORDINARY) for call in self.batch]
+        self.characters += self.repeats.asked(self.batch, self._batch_traits)
 
     def record_result(self, result: Result) -> None:
         """Count one tool call that has been answered."""
-        if result.status in (OK, ERROR):
+        call, text, status = result
+        name = call.name
+        results = self._results
+        self.messages.append(_answered(result))
+        results.append(result)
+        self.characters += len(text)
+        if status in CARRIED_OUT:
             self.tool_calls += 1
-        self.trace[-1].results.append(result)
-        self.messages.append(
-            {
-                "role": "tool",
-                "tool_call_id": result.call.id,
-                "name": result.call.name,
-                "content": result.text,
-                "is_error": result.status != OK,
-            }
-        )
+            self.calls_of[name] = self.calls_of.get(name, 0) + 1
+
+    def record_round(self) -> None:
+        """All calls of the batch have been answered. A batch is one unit: one success in it ends a streak of errors."""
+        results = self._results
+        if len(results) == 1:  # the usual case, without lists
+            self._streaks((results[0].status,))
+        else:
+            self._streaks([result.status for result in results])
+        self.repeats.answered(results, self._batch_traits)
+        self.batch = ()
+
+    def _streaks(self, statuses: Sequence[str]) -> None:
+        if OK in statuses:
+            self.errors = self.refusals = 0
+        elif ERROR in statuses:
+            self.errors += statuses.count(ERROR)
+            self.refusals = 0
+        else:
+            self.refusals += statuses.count(DECLINED)
 
     def close(self, reason: str) -> None:
-        """Answer what is still open, so that every request has exactly one result."""
-        answered = len(self.trace[-1].results) if self.trace else 0
-        for call in self.batch[answered:]:
-            self.record_result(Result(call, f"not run: the run stopped ({reason})", NOT_RUN))
+        """Answer what is still open, so that every request has exactly one result.
 
-    def _named(self, call: ToolCall, place: int) -> ToolCall:
-        if call.id is not None:
-            return call
-        return ToolCall(call.name, call.args, f"call_{self.steps}_{place}")
+        The transcript is then written anew from the trace: it is whole wherever the run was
+        interrupted, and whatever a model did to its messages.
+        """
+        if self.trace:
+            step = self.trace[-1]
+            for call in step.calls[len(step.results) :]:
+                step.results.append(Result(call, f"not run: the run stopped ({reason})", NOT_RUN))
+        self.messages = transcript(self.task, self.trace)
 
     def _count(self, usage: Usage) -> None:
-        parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
-        for part in parts:
-            if type(part) is not int or part < 0:
-                raise ValueError(f"the model reported {usage!r}; tokens are whole numbers of at least 0")
-        for kind, part in enumerate(parts):
-            self._usage[kind] += part
-            self.tokens += part
+        sent, answered, read, written = usage
+        if not type(sent) is type(answered) is type(read) is type(written) is int or min(usage) < 0:
+            raise ValueError(f"the model reported {usage!r}; tokens are whole numbers of at least 0")
+        self.tokens += sent + answered + read + written
+        kinds = self._usage
+        kinds[0] += sent
+        kinds[1] += answered
+        kinds[2] += read
+        kinds[3] += written
+        if answered > self.largest:
+            self.largest = answered
+        if self.price is not None:
+            self.cost += self.price.of(usage)  # type: ignore[operator]
+
+
+def transcript(task: str, trace: Sequence[Step]) -> list[Message]:
+    """The messages of a run, from its trace."""
+    messages: list[Message] = [{"role": "user", "content": task}]
+    for step in trace:
+        if step.closing:
+            messages.append(dict(SUMMARY_REQUEST))
+        messages.append(_said(step))
+        messages += map(_answered, step.results)
+    return messages
+
+
+def identified(calls: tuple[ToolCall, ...], step: int) -> tuple[ToolCall, ...]:
+    """The calls of one reply, each with an id: the API's own where there is one, else made from step and place."""
+    named = []
+    for place, call in enumerate(calls, 1):
+        if not isinstance(call, ToolCall):
+            raise TypeError(f"a reply's calls must be ToolCalls, not {call!r}")
+        if not call.id:
+            made = f"call_{step}_{place}"
+            while len(calls) > 1 and any(other.id == made for other in calls):
+                made += "_"
+            call = ToolCall(call.name, call.args, made)
+        named.append(call)
+    return tuple(named)
+
+
+def _said(step: Step) -> Message:
+    message: Message = {"role": "assistant", "content": step.reply.text}
+    if step.calls:
+        message["tool_calls"] = [{"id": call.id, "name": call.name, "args": call.args} for call in step.calls]
+    return message
+
+
+def _answered(result: Result) -> Message:
+    call, text, status = result
+    return {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": text, "is_error": status != OK}

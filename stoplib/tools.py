@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, overload
+from functools import partial
+from typing import Any, NamedTuple, overload
 
 from stoplib.limits import amount, whole
 from stoplib.messages import ToolCall
 from stoplib.schema import schema_of
+
+
+class Traits(NamedTuple):
+    """What loop detection should know about a tool; see `tool`."""
+
+    effect: bool = False
+    poll: int | None = None
+    volatile: tuple[str, ...] = ()
+
+
+ORDINARY = Traits()
 
 
 @dataclass(frozen=True)
@@ -19,9 +32,7 @@ class Tool:
     function: Callable[..., Any]
     name: str
     timeout: float | None = None
-    effect: bool = False
-    poll: int | None = None
-    volatile: tuple[str, ...] = ()
+    traits: Traits = ORDINARY
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -71,7 +82,7 @@ def tool(
     def make(fn: Callable[..., Any]) -> Tool:
         if not callable(fn):
             raise TypeError(f"tool: {fn!r} is not a function")
-        return Tool(fn, _name_of(fn), timeout, effect, poll, tuple(volatile))
+        return Tool(fn, _name_of(fn), timeout, Traits(effect, poll, tuple(volatile)))
 
     return make if function is None else make(function)
 
@@ -92,15 +103,35 @@ class Toolbox:
         """What a model gets to know about the tools."""
         return [t.schema for t in self._tools.values()]
 
-    def find(self, call: ToolCall) -> Tool | str:
-        """The tool that `call` asks for, or what is wrong with the request, for the model to read."""
+    def traits(self) -> dict[str, Traits]:
+        """What is declared of each tool that is not ordinary."""
+        return {t.name: t.traits for t in self._tools.values() if t.traits != ORDINARY}
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The plain functions behind the tools, by name."""
+        return {f"the tool {t.name!r}": t.function for t in self._tools.values()}
+
+    def find(self, call: ToolCall) -> tuple[Tool, Mapping[str, Any]] | str:
+        """The tool that `call` asks for and its arguments, or what is wrong with the request, for the model to read."""
         found = self._tools.get(call.name)
         if found is None:
             known = ", ".join(self._tools) or "none"
             return f"there is no tool called {call.name!r}; the tools are: {known}"
-        if not isinstance(call.args, Mapping):
-            return f"the arguments are not a JSON object: {call.args!r}"
-        return found
+        args = call.args
+        if type(args) is dict or isinstance(args, Mapping):
+            return found, args
+        return f"the arguments are not a JSON object: {args!r}"
+
+
+PLAIN = (str, int, float, bool, type(None))
+
+
+def own_copy(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments that a tool may change without changing what the model said."""
+    for value in args.values():
+        if type(value) not in PLAIN:
+            return deepcopy(dict(args))
+    return args
 
 
 def as_text(value: Any) -> str:
@@ -111,6 +142,8 @@ def as_text(value: Any) -> str:
     """
     if isinstance(value, str):
         return value
+    if hasattr(value, "__await__"):
+        raise TypeError(f"it returned {type(value).__name__}, which nobody has awaited; use arun")
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError):
@@ -126,6 +159,8 @@ def _as_tool(fn: Any, name: str | None) -> Tool:
 
 
 def _name_of(fn: Any) -> str:
+    while isinstance(fn, partial):
+        fn = fn.func
     name = getattr(fn, "__name__", None) or type(fn).__name__
     if name == "<lambda>":
         raise ValueError("a lambda has no name to ask for: pass tools as {'name': lambda: …}")

@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from stoplib.events import describe
-from stoplib.guards import Guard
-from stoplib.guards.core import AnyOf, Limit, as_guard
+from stoplib.guards.core import Limit, as_guard
 from stoplib.outcome import Outcome
+from stoplib.replaying import recounted
 from stoplib.state import DECLINED, ERROR, NOT_RUN, OK, Run, Step
 
 ANSWER, OTHER = "answer", "other"
@@ -209,19 +209,16 @@ class Use:
 
 
 def _uses(outcome: Outcome, guards: Iterable[Any]) -> list[Use]:
-    limits = [part for guard in guards for part in _parts(as_guard(guard)) if isinstance(part, Limit)]
-    return [_use(limit, outcome) for limit in limits]
+    limits = [part for guard in guards for part in as_guard(guard).parts if isinstance(part, Limit)]
+    run = recounted(outcome)
+    return [_use(limit, run, outcome) for limit in limits]
 
 
-def _use(limit: Limit, outcome: Outcome) -> Use:
-    used, at_most = limit.measure(cast(Run, outcome))  # an outcome has the counters of its run
+def _use(limit: Limit, run: Run, outcome: Outcome) -> Use:
+    used, at_most = limit.measure(run)
     fired = limit.name in outcome.fired and used >= at_most
     effect = "" if not fired else "ended the run" if limit.name == outcome.reason else "fired as well"
     return Use(limit.name, used, at_most, limit.unit, effect)
-
-
-def _parts(guard: Guard) -> tuple[Guard, ...]:
-    return guard.guards if isinstance(guard, AnyOf) else (guard,)
 
 
 def _kinds(outcome: Outcome) -> list[list[str]]:

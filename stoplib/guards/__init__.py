@@ -3,7 +3,37 @@
 A guard looks at the run and returns a text, which ends the run, or None. Its name is the reason.
 """
 
-from stoplib.guards.budgets import max_steps, time_limit
-from stoplib.guards.core import GATES, Guard, GuardSet
+from stoplib.guards.budgets import (
+    cost_budget,
+    max_steps,
+    max_tool_calls,
+    rough_token_budget,
+    time_limit,
+    token_budget,
+)
+from stoplib.guards.core import GATES, Guard
+from stoplib.guards.guardset import Fired, GuardSet
+from stoplib.guards.outside import cancelled, goal_reached
+from stoplib.guards.repetition import going_in_circles, no_new_results, repeated_call, repeated_round
+from stoplib.guards.trouble import too_many_errors, too_many_refusals
 
-__all__ = ["GATES", "Guard", "GuardSet", "max_steps", "time_limit"]
+__all__ = [
+    "GATES",
+    "Fired",
+    "Guard",
+    "GuardSet",
+    "cancelled",
+    "cost_budget",
+    "goal_reached",
+    "going_in_circles",
+    "max_steps",
+    "max_tool_calls",
+    "no_new_results",
+    "repeated_call",
+    "repeated_round",
+    "rough_token_budget",
+    "time_limit",
+    "token_budget",
+    "too_many_errors",
+    "too_many_refusals",
+]

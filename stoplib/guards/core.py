@@ -9,11 +9,11 @@ A guard knows its gate, the place in a step where it looks:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar
 
-from stoplib.reasons import RESERVED
+from stoplib.limits import amount, flag, in_full, whole
 from stoplib.state import Run
 
 GATES = ("before_call", "before_action", "after_round")
@@ -23,24 +23,72 @@ GATES = ("before_call", "before_action", "after_round")
 class Guard:
     """A stop rule: a frozen value that looks at the run and has no state of its own.
 
-    Called with a run, it returns a text (what it saw) to end the run, or None to let it go on. A
-    guard's name is the reason that the run ends with. `gate=` moves a guard to another gate.
+    Called with a run, it returns a text (what it saw) to end the run, or None to let it go on. A guard of
+    one's own says when it `fires`, and what it `says` then. Its name is the reason that the run ends with.
+    `gate=` moves a guard to another gate.
     """
 
-    gate: str = field(default="", kw_only=True)
+    gate: str | None = field(default=None, kw_only=True)
 
-    default_gate: ClassVar[str] = "before_call"
+    #: where it looks unless `gate` says otherwise
+    usual_gates: ClassVar[tuple[str, ...]] = ("before_call",)
     #: whether it ends every run, whatever the model does
     bounds: ClassVar[bool] = False
+    #: whether it limits model calls, the closing summary included
+    caps_calls: ClassVar[bool] = False
+    #: whether a closing summary makes sense after it has fired
+    summary_after: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not self.gate:
-            object.__setattr__(self, "gate", self.default_gate)
-        if self.gate not in GATES:
+        if self.gate is not None and self.gate not in GATES:
             raise ValueError(f"{self.name}: gate must be one of {', '.join(GATES)}, not {self.gate!r}")
 
-    def __call__(self, run: Run) -> str | None:
+    def _whole(self, field: str, at_least: int = 0) -> None:
+        """Check a field, and keep it as an int. A frozen value is set like this while it is built, never later."""
+        object.__setattr__(self, field, whole(self.name, field, getattr(self, field), at_least))
+
+    def _amount(self, field: str) -> None:
+        object.__setattr__(self, field, amount(self.name, field, getattr(self, field)))
+
+    def _flag(self, field: str) -> None:
+        flag(self.name, field, getattr(self, field))
+
+    def fires(self, run: Run) -> Any:
+        """Whether it ends the run now: true or false, or at once the text of what it saw."""
         raise NotImplementedError(f"{type(self).__name__} does not say when it fires")
+
+    def says(self, run: Run) -> str:
+        """What it saw, in words; asked when it fires."""
+        return f"{self!r} fired"
+
+    def __call__(self, run: Run) -> str | None:
+        seen = self.fires(run)
+        if not seen:
+            return None
+        return seen if isinstance(seen, str) else self.says(run)
+
+    def begin(self, run: Run) -> None:
+        """Before the first step. Raises ValueError if the guard cannot work in this run."""
+
+    def objection(self, run: Run) -> str | None:
+        """What speaks against taking the model's answer for the end of the task, or None."""
+        return None
+
+    def settle(self, run: Run) -> None:
+        """After each model call: what it cost is now known."""
+
+    def end(self, run: Run) -> None:
+        """After the run, however it ended."""
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """Where it looks."""
+        return self.usual_gates if self.gate is None else (self.gate,)
+
+    @property
+    def parts(self) -> tuple[Guard, ...]:
+        """The guards that look each for itself: those of `a | b`, else this one."""
+        return (self,)
 
     @property
     def name(self) -> str:
@@ -66,10 +114,9 @@ class Guard:
         """What it was built with, as source; what is as usual is left out."""
         for f in sorted(fields(self), key=lambda f: f.kw_only is True):
             value = getattr(self, f.name)
-            usual = self.default_gate if f.name == "gate" else f.default
-            if usual is MISSING:
+            if f.default is MISSING:
                 yield repr(value)
-            elif value != usual:
+            elif value != f.default:
                 yield f"{f.name}={value!r}"
 
 
@@ -83,12 +130,14 @@ class Limit(Guard):
         """(used, limit): how far the run is, in this guard's unit."""
         raise NotImplementedError(f"{type(self).__name__} does not say what it measures")
 
-    def __call__(self, run: Run) -> str | None:
+    def fires(self, run: Run) -> Any:
         used, limit = self.measure(run)
-        if used < limit:
-            return None
-        over = f", {used - limit:g} {self.unit} over" if used > limit else ""
-        return f"{used:g} of {limit:g} {self.unit} used{over}"
+        return used >= limit
+
+    def says(self, run: Run) -> str:
+        used, limit = self.measure(run)
+        over = f", {in_full(used - limit)} {self.unit} over" if used > limit else ""
+        return f"{in_full(used)} of {in_full(limit)} {self.unit} used{over}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,16 +150,11 @@ class Function(Guard):
     def name(self) -> str:
         return getattr(self.function, "__name__", type(self.function).__name__)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.name in RESERVED:
-            raise ValueError(f"a guard cannot be called {self.name!r}: that is a reason of the loop's own")
-
-    def __call__(self, run: Run) -> str | None:
+    def fires(self, run: Run) -> str | None:
         detail = self.function(run)
         if detail and not isinstance(detail, str):
             raise TypeError(f"guard {self.name} returned {detail!r}; it must return a text or None")
-        return detail or None
+        return detail
 
     def __repr__(self) -> str:
         return self.name
@@ -118,18 +162,32 @@ class Function(Guard):
 
 @dataclass(frozen=True, repr=False)
 class Joined(Guard):
-    """Several guards as one, at the latest of their gates."""
+    """Several guards as one."""
 
     guards: tuple[Guard, ...]
 
     sign: ClassVar[str] = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gate", max((g.gate for g in self.guards), key=GATES.index))
-
     @property
     def name(self) -> str:
-        return f" {self.sign} ".join(g.name for g in self.guards)
+        return f" {self.sign} ".join(f"({g.name})" if isinstance(g, Joined) else g.name for g in self.guards)
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The latest of the gates at which one of them looks."""
+        return (max((gate for g in self.guards for gate in g.gates), key=GATES.index),)
+
+    def begin(self, run: Run) -> None:
+        for g in self.guards:
+            g.begin(run)
+
+    def settle(self, run: Run) -> None:
+        for g in self.guards:
+            g.settle(run)
+
+    def end(self, run: Run) -> None:
+        for g in self.guards:
+            g.end(run)
 
     def __repr__(self) -> str:
         inner = (f"({g!r})" if isinstance(g, Joined) else repr(g) for g in self.guards)
@@ -146,13 +204,17 @@ class AnyOf(Joined):
     def bounds(self) -> bool:  # type: ignore[override]
         return any(g.bounds for g in self.guards)
 
-    def __call__(self, run: Run) -> str | None:
+    @property
+    def parts(self) -> tuple[Guard, ...]:
+        return tuple(part for g in self.guards for part in g.parts)
+
+    def fires(self, run: Run) -> str | None:
         return next((detail for g in self.guards if (detail := g(run))), None)
 
 
 @dataclass(frozen=True, repr=False)
 class AllOf(Joined):
-    """`a & b`: fires where both fire."""
+    """`a & b`: fires where both fire, at the later of their gates."""
 
     sign: ClassVar[str] = "&"
 
@@ -160,9 +222,9 @@ class AllOf(Joined):
     def bounds(self) -> bool:  # type: ignore[override]
         return all(g.bounds for g in self.guards)
 
-    def __call__(self, run: Run) -> str | None:
+    def fires(self, run: Run) -> str | None:
         details = [g(run) for g in self.guards]
-        return None if None in details else "; ".join(str(d) for d in details)
+        return "; ".join(str(d) for d in details) if all(details) else None
 
 
 def as_guard(value: Any) -> Guard:
@@ -181,33 +243,3 @@ def _join(kind: type[Joined], *sides: Any) -> Guard:
         return NotImplemented  # type: ignore[no-any-return]  # so that Python raises TypeError
     guards = (as_guard(side) for side in sides)
     return kind(tuple(part for g in guards for part in (g.guards if isinstance(g, kind) else (g,))))
-
-
-class GuardSet:
-    """The guards of one run, sorted by gate.
-
-    Raises TypeError for what is no guard, and ValueError if none of them bounds the run.
-    """
-
-    def __init__(self, guards: Iterable[Any]) -> None:
-        if isinstance(guards, Guard) or not isinstance(guards, Iterable):
-            raise TypeError(f"guards must be a list such as [max_steps(10)], not {guards!r}")
-        self.guards = tuple(part for g in guards for part in _parts(as_guard(g)))
-        if not any(g.bounds for g in self.guards):
-            raise ValueError(
-                f"guards={list(self.guards)!r} do not bound the run: a model that never answers would"
-                " go on for ever. Add max_steps(n) or time_limit(seconds)."
-            )
-        self.at = {gate: tuple(g for g in self.guards if g.gate == gate) for gate in GATES}
-
-    def look(self, gate: str, run: Run) -> list[tuple[str, str]]:
-        """The guards of this gate that fire now, as (name, detail), in the order given."""
-        return [(g.name, detail) for g in self.at[gate] if (detail := g(run))]
-
-
-def _parts(guard: Guard) -> Iterator[Guard]:
-    if not isinstance(guard, AnyOf):
-        yield guard
-        return
-    for part in guard.guards:
-        yield from _parts(part)

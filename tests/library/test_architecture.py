@@ -18,9 +18,11 @@ ROOMS_ABOVE = ("course", "traces", "providers")
 
 # What is promised from the first version on; what comes later is added here when it does.
 PROMISED = [
-    *("run", "steps", "Outcome", "Fatal"),
+    *("run", "arun", "steps", "replay", "load", "Outcome", "Fatal"),
     *("Reply", "ToolCall", "Usage", "answer", "call", "batch", "tool"),
-    *("max_steps", "time_limit"),
+    *("max_steps", "time_limit", "token_budget", "cost_budget", "rough_token_budget", "max_tool_calls"),
+    *("repeated_call", "repeated_round", "going_in_circles", "no_new_results"),
+    *("too_many_errors", "too_many_refusals", "goal_reached", "cancelled"),
     *("ManualClock", "TickClock"),
 ]
 

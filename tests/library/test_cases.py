@@ -185,7 +185,7 @@ class TestBatches:
 class TestArguments:
     """What a guard or a loop must survive."""
 
-    @pytest.mark.parametrize("args", ['{"x": ', "not json", "", None, [1]])
+    @pytest.mark.parametrize("args", ['{"x": ', "not json", "", [1]])
     def test_arguments_that_are_no_json_object(self, args):
         """Arguments that are no JSON object are an error result for the model, and the run goes on."""
         model = script(Reply(calls=(ToolCall("look", args),)), answer("done"))

@@ -47,7 +47,6 @@ class TestChecks:
             drive(options.pop("model"), options.pop("task"), **options)
         assert (0, True) == (model.calls, word in str(caught.value))
 
-    @pytest.mark.xfail(strict=True, reason="not checked: it fails at the first tool call, or at the first event")
     @pytest.mark.parametrize("wrong", [{"approve": True}, {"approve": "yes"}, {"on_event": True}])
     def test_what_should_be_called_can_be(self, wrong):
         """`approve=True` is refused before the model is called."""
@@ -147,7 +146,6 @@ class TestSteps:
                 break
         assert 2 == model.calls
 
-    @pytest.mark.xfail(strict=True, reason="closing the iterator does not close the transcript")
     @pytest.mark.parametrize("kind", ["reply", "call", "result"])
     def test_leaving_early_leaves_the_transcript_whole(self, kind):
         """A run that is left in the middle of a batch has a result for every request."""
@@ -179,7 +177,6 @@ class TestSteps:
         assert requests(end.outcome.messages) == results(end.outcome.messages)
         assert next(iterator, None) is None
 
-    @pytest.mark.xfail(strict=True, reason="the clock's first reading is taken when `steps` is called")
     def test_the_time_starts_with_the_first_event(self):
         """An iterator that lies around before it is used has used no time: the run starts when it starts."""
         clock = ManualClock()
@@ -282,19 +279,14 @@ def sweep(drive, begin, end, **options):
 class TestCtrlCAnywhere:
     """Ctrl-C can strike at any line of the loop itself, not only in the model or a tool."""
 
-    @pytest.mark.xfail(
-        strict=True, reason="record_reply and record_result write trace and messages one after the other"
-    )
     def test_while_it_runs(self):
         """Between the first and the last model call every line can be interrupted."""
         assert [] == sweep(run, 1, 3)
 
-    @pytest.mark.xfail(strict=True, reason="as above; also between an event and the next request, in `_events`")
     def test_while_it_is_stepped(self):
         """The same with one event at a time."""
         assert [] == sweep(DRIVERS[1], 1, 3)
 
-    @pytest.mark.xfail(strict=True, reason="close and outcome_of are outside of the body's handlers")
     def test_while_the_outcome_is_made(self):
         """While the last reply is recorded and the outcome made, an interrupt leaves an outcome, whatever its reason.
 

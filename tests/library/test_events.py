@@ -120,7 +120,6 @@ class TestText:
         """Line ends and runs of spaces become one space."""
         assert "a b c" == describe("a\n  b\t c\n")
 
-    @pytest.mark.xfail(strict=True, reason="str(call) raises for arguments that are neither mapping nor text")
     @pytest.mark.parametrize("args", [None, [1]])
     def test_tracing_does_not_change_how_a_run_ends(self, args):
         """A run that is printed ends as the same run that is not."""

@@ -97,7 +97,6 @@ class TestCounting:
         outcome = run(always(reply), "go", tools={"t": lambda n: n}, guards=[max_steps(1)])
         assert (["1", "2"], ["x", "x"]) == (contents(outcome.messages), [i for _, i, _ in results(outcome.messages)])
 
-    @pytest.mark.xfail(strict=True, reason="a given id is not compared with the ids that the run makes")
     def test_made_ids_are_new(self):
         """An id that the run makes up is never one that the model has used."""
         reply = Reply(calls=(ToolCall("look", {}, "call_1_2"), ToolCall("look")))
@@ -170,7 +169,6 @@ class TestApproval:
         assert (REASONS.get(type(error), "fatal"), []) == (outcome.reason, ran)
         assert ["not_run", "not_run"] == [r.status for r in outcome.trace[0].results]
 
-    @pytest.mark.xfail(strict=True, reason="what an async function gives back counts as yes: everything is approved")
     def test_an_async_person_in_run(self):
         """An answer that would have to be awaited is not a yes."""
         ran = []
@@ -179,7 +177,6 @@ class TestApproval:
             run(looking(), "go", tools=tools, approve=lambda asked: Later(False), guards=[max_steps(1)])
         assert [] == ran
 
-    @pytest.mark.xfail(strict=True, reason="any text counts as yes")
     @pytest.mark.parametrize("said", ["n", "no", "False"])
     def test_a_text_is_no_yes(self, said):
         """`approve=lambda call: input("ok? ")` must not take "n" for a yes."""
@@ -246,7 +243,6 @@ class TestTime:
         model = script(answer("x"))
         assert 0.0 == run(model, "go", clock=clock).seconds
 
-    @pytest.mark.xfail(strict=True, reason="differences are added up, so rounding errors are, too")
     def test_seconds_are_now_minus_start(self):
         """With a clock that never goes back, the seconds are the last reading minus the first, exactly."""
         clock = ManualClock(0.1)
@@ -259,7 +255,6 @@ class TestTime:
         run(looking(), "go", tools={"look": lambda: clock.advance(0.1)}, guards=[time_limit(1.1)], clock=read)
         assert 1.1 <= readings[-1] - readings[0]
 
-    @pytest.mark.xfail(strict=True, reason="a comparison with NaN is never true, so no time passes")
     def test_a_clock_that_shows_no_number(self):
         """A clock that gives NaN is an error, not a way round a time limit."""
         model = looking()
@@ -343,14 +338,12 @@ class TestSignals:
         outcome = run(always(reply), "go", tools={**LOOK, "stop": raising(KeyboardInterrupt())})
         assert ["not run: the run stopped (interrupted)"] * 2 == contents(outcome.messages)[1:]
 
-    @pytest.mark.xfail(strict=True, reason='the tool that raised Fatal is answered "not run" and not counted')
     def test_the_tool_that_raised_fatal_did_run(self):
         """A tool that raised `Fatal` ran and could not do its job: its result is an error with the reason."""
         outcome = run(always(call("stop")), "go", tools={"stop": raising(Fatal("disk full"))})
         (result,) = outcome.trace[0].results
         assert ("error", True, 1) == (result.status, "disk full" in result.text, outcome.tool_calls)
 
-    @pytest.mark.xfail(strict=True, reason='the tool that was interrupted is answered with the plain "not run"')
     def test_the_tool_that_was_interrupted_had_started(self):
         """A tool that was interrupted had started: its result must not read as if it had never been touched."""
         reply = batch(call("stop"), call("look"))
@@ -358,7 +351,6 @@ class TestSignals:
         started, never_started = contents(outcome.messages)
         assert started != never_started
 
-    @pytest.mark.xfail(strict=True, reason="the inner run's Ctrl-C is its own outcome; the outer run goes on")
     def test_in_a_run_inside_a_tool(self):
         """Ctrl-C while a tool has a run of its own stops both, or the person has to press it for each."""
         inner = raising(KeyboardInterrupt())
@@ -381,14 +373,12 @@ class TestFailures:
         assert ("fatal", f"{type(error).__name__}: {error}") == (outcome.reason, outcome.detail)
         assert error is outcome.error
 
-    @pytest.mark.xfail(strict=True, reason="inside a generator StopIteration becomes RuntimeError")
     def test_the_model_raises_stop_iteration(self):
         """`lambda messages: next(replies)` that has run out is fatal with its own exception."""
         replies = iter([])
         outcome = run(lambda messages: next(replies), "go")
         assert ("fatal", StopIteration) == (outcome.reason, type(outcome.error))
 
-    @pytest.mark.xfail(strict=True, reason="the detail is made in the handler; what that raises leaves `run`")
     def test_the_model_raises_an_exception_without_words(self):
         """An exception that cannot be shown as text is fatal like any other."""
         try:
@@ -408,7 +398,7 @@ class TestFailures:
         """A reply whose calls are no calls is fatal; the transcript before it is whole."""
         model = script(call("look"), Reply(calls=({"name": "look"},)))
         outcome = run(model, "go", tools=LOOK)
-        assert ("fatal", AttributeError, 1) == (outcome.reason, type(outcome.error), outcome.tool_calls)
+        assert ("fatal", TypeError, 1) == (outcome.reason, type(outcome.error), outcome.tool_calls)
         assert requests(outcome.messages) == results(outcome.messages)
 
     def test_a_listener_raises(self):
@@ -422,7 +412,6 @@ class TestFailures:
         assert ("fatal", "ValueError: no screen", 1) == (outcome.reason, outcome.detail, outcome.tool_calls)
         assert requests(outcome.messages) == results(outcome.messages)
 
-    @pytest.mark.xfail(strict=True, reason="at the end event the body is past its handlers, so it leaves `run`")
     @pytest.mark.parametrize("error", [*SIGNALS, ValueError("no screen")], ids=lambda e: type(e).__name__)
     def test_a_listener_raises_at_the_end(self, error):
         """When the end has been told, the reason stands; what a listener raises then does not take it away."""
@@ -455,7 +444,6 @@ class TestFailures:
             )
         assert error is caught.value
 
-    @pytest.mark.xfail(strict=True, reason="the transcript is closed only for what the body turns into an outcome")
     def test_the_transcript_is_whole_when_the_program_ends(self):
         """A listener that holds the run finds every request answered, also when the program is being ended."""
         seen = []
@@ -465,7 +453,6 @@ class TestFailures:
         messages = seen[-1].run.messages
         assert requests(messages) == results(messages)
 
-    @pytest.mark.xfail(strict=True, reason="a group with a BaseException in it is no Exception and leaves `run`")
     def test_fatal_inside_a_group(self):
         """`Fatal` from a task of a TaskGroup comes in a group, and ends the run as fatal all the same."""
         group = BaseExceptionGroup("tasks", [Fatal("disk full")])
@@ -490,7 +477,6 @@ class TestTranscript:
         run(model, "go", tools=LOOK)
         assert [["user"], ["user", "assistant", "tool"], ["user", "assistant", "tool"] + ["assistant", "tool"]] == seen
 
-    @pytest.mark.xfail(strict=True, reason="the model gets the run's own list, and the outcome is that list")
     @pytest.mark.parametrize(
         "spoil",
         [

@@ -1,0 +1,73 @@
+"""An outcome in a notebook: what happened as a table, the reason in a sentence."""
+
+from __future__ import annotations
+
+import html
+
+from stoplib.events import describe
+from stoplib.outcome import Outcome
+from stoplib.state import Step
+
+SHOWN = 20
+
+
+def as_html(outcome: Outcome) -> str:
+    """The outcome as a table of steps, with the reason and the spend in its caption."""
+    rows = "".join(_row(step) for step in _shown(outcome))
+    left_out = len(outcome.trace) - SHOWN
+    if left_out > 0:
+        rows += f'<tr><td colspan="4">… and {left_out} earlier steps</td></tr>'
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("step", "seconds", "the model", "what came of it"))
+    caption = html.escape(f"{sentence(outcome)} Spent: {spend(outcome)}.")
+    return (
+        f'<table class="stop-outcome"><caption style="text-align: left">{caption}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def as_text(outcome: Outcome) -> str:
+    """The same facts in plain text."""
+    lines = [f"{sentence(outcome)} Spent: {spend(outcome)}."]
+    left_out = len(outcome.trace) - SHOWN
+    if left_out > 0:
+        lines.append(f"  ({left_out} earlier steps are not shown)")
+    for step in _shown(outcome):
+        lines.append(f"  step {step.number}, {step.seconds:g} s: {_said(step)} -> {_came(step)}")
+    return "\n".join(lines)
+
+
+def sentence(outcome: Outcome) -> str:
+    """How the run ended, as a sentence."""
+    state = "Complete" if outcome.complete else "Incomplete"
+    detail = f" ({outcome.detail})" if outcome.detail else ""
+    said = f" Answer: {outcome.answer}" if outcome.answer else ""
+    return f"{state}: {outcome.reason}{detail}.{said}"
+
+
+def spend(outcome: Outcome) -> str:
+    """What the run used, in words."""
+    parts = [f"{outcome.steps} steps", f"{outcome.tool_calls} tool calls", f"{outcome.usage.total} tokens"]
+    if outcome.cost is not None:
+        parts.append(f"{outcome.cost:g} of money")
+    parts.append(f"{outcome.seconds:g} s")
+    if outcome.waited:
+        parts.append(f"{outcome.waited:g} s of them waiting for a person")
+    return ", ".join(parts)
+
+
+def _shown(outcome: Outcome) -> list[Step]:
+    return outcome.trace[-SHOWN:]
+
+
+def _said(step: Step) -> str:
+    calls = ", ".join(describe(call) for call in step.reply.calls)
+    return calls or describe(step.reply.text) or "nothing"
+
+
+def _came(step: Step) -> str:
+    return "; ".join(f"{r.status}: {describe(r.text)}" for r in step.results) or "no tool ran"
+
+
+def _row(step: Step) -> str:
+    cells = (f"{step.seconds:g}", _said(step), _came(step))
+    return f'<tr><th scope="row">{step.number}</th>{"".join(f"<td>{html.escape(c)}</td>" for c in cells)}</tr>'

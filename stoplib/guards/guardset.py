@@ -1,0 +1,123 @@
+"""The guards of one run: who looks where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from stoplib.guards.budgets import time_limit
+from stoplib.guards.core import GATES, Guard, Joined, as_guard
+from stoplib.guards.outside import goal_reached
+from stoplib.reasons import GOAL_REACHED, RESERVED
+from stoplib.state import Run
+
+Fired = list[tuple[Guard, str]]
+Deadline = tuple[float, float, time_limit]
+
+
+class GuardSet:
+    """The guards of one run, sorted by gate.
+
+    Raises TypeError for what is no guard, and ValueError if none of them bounds the run.
+    """
+
+    def __init__(self, guards: Iterable[Any]) -> None:
+        if isinstance(guards, (Guard, str)) or not isinstance(guards, Iterable):
+            raise TypeError(f"guards must be a list such as [max_steps(10)], not {guards!r}")
+        self.guards = tuple(part for g in guards for part in as_guard(g).parts)
+        for g in self.guards:
+            _check(g)
+        if not any(g.bounds for g in self.guards):
+            raise ValueError(
+                f"guards={list(self.guards)!r} do not bound the run: a model that never answers would"
+                " go on for ever. Add max_steps(n) or time_limit(seconds)."
+            )
+        self._at = {gate: tuple((g, _look(g)) for g in self.guards if gate in g.gates) for gate in GATES}
+        self._objectors = self._with_own("objection")
+        self._settlers = self._with_own("settle")
+
+    def begin(self, run: Run) -> None:
+        """Before the first step. Raises ValueError if a guard cannot work in this run."""
+        for g in self.guards:
+            g.begin(run)
+
+    def look(self, gate: str, run: Run) -> Fired:
+        """The guards of this gate that fire now, each with what it saw, in the order given."""
+        fired: Fired = []
+        g: Guard | None = None
+        try:
+            for g, fires in self._at[gate]:
+                if seen := fires(run):
+                    fired.append((g, seen if isinstance(seen, str) else g.says(run)))
+        except Exception as error:
+            error.add_note(f"(in the guard {g.name if g else gate})")
+            raise
+        return fired
+
+    def settle(self, run: Run) -> None:
+        """After each model call."""
+        for g in self._settlers:
+            g.settle(run)
+
+    def objection(self, run: Run) -> str | None:
+        """What the first guard that minds has against taking the model's answer for the end."""
+        return next((why for g in self._objectors if (why := g.objection(run))), None)
+
+    def end(self, run: Run) -> None:
+        """After the run, however it ended."""
+        for g in self.guards:
+            g.end(run)
+
+    def no_room(self, run: Run) -> bool:
+        """Whether a cap on model calls allows none any more."""
+        return any(g.caps_calls and g(run) for g in self.guards)
+
+    def time_left(self, run: Run, waiting: bool = False) -> float | None:
+        """Seconds to the nearest deadline, or None; with `waiting`, to one that waiting counts against."""
+        left = [limit - used for limit, used, _ in self._deadlines(run, waiting)]
+        return min(left, default=None)
+
+    def nearest_deadline(self, run: Run) -> tuple[Guard, float]:
+        """The guard whose deadline comes first, and its limit in seconds."""
+        limit, _, g = min(self._deadlines(run, False), key=lambda d: d[0] - d[1])
+        return g, limit
+
+    def longest_cycle(self, usual: int = 8) -> int:
+        """The longest cycle that any of the guards looks for."""
+        return max([usual, *(getattr(g, "longest", usual) for g in _all(self.guards))])
+
+    def _deadlines(self, run: Run, waiting: bool) -> list[Deadline]:
+        found: list[Deadline] = []
+        for g in self.guards:
+            if isinstance(g, time_limit) and not (waiting and g.working):
+                used, limit = g.measure(run)
+                found.append((limit, used, g))
+        return found
+
+    def _with_own(self, method: str) -> tuple[Guard, ...]:
+        """The guards that do something of their own in `method`."""
+        plain = (getattr(Guard, method), getattr(Joined, method))
+        return tuple(g for g in self.guards if any(getattr(type(part), method) not in plain for part in _all((g,))))
+
+
+def _look(guard: Guard) -> Callable[[Run], Any]:
+    """The quick way to look, `fires`, unless a guard of one's own only has the long one."""
+    return guard if type(guard).fires is Guard.fires else guard.fires
+
+
+def _check(guard: Guard) -> None:
+    """Refuse a guard that would never be looked at, or whose reason would say something untrue."""
+    if not set(guard.gates) <= set(GATES):
+        raise ValueError(f"{guard.name}: its gates are {guard.gates!r}; there are {', '.join(GATES)}")
+    if guard.name in RESERVED or (guard.name == GOAL_REACHED and not isinstance(guard, goal_reached)):
+        raise ValueError(f"a guard cannot be called {guard.name!r}: that is a reason of the loop's own")
+
+
+def _all(guards: Iterable[Guard]) -> list[Guard]:
+    """The guards and those that they are made of."""
+    found: list[Guard] = []
+    for g in guards:
+        found.append(g)
+        if isinstance(g, Joined):
+            found.extend(_all(g.guards))
+    return found

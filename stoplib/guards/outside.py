@@ -1,0 +1,67 @@
+"""Guards that ask the world outside the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from stoplib.guards.core import GATES, Guard
+from stoplib.state import Run
+
+
+@dataclass(frozen=True, repr=False)
+class goal_reached(Guard):
+    """The task is done when `check()` says so, whatever the model thinks.
+
+    Looked at after each round; the run is then complete. It is also asked when the model answers: if
+    it says no, the run ends as `unfinished`, not as `answered`. `check` takes nothing.
+    """
+
+    check: Callable[[], Any]
+
+    usual_gates: ClassVar[tuple[str, ...]] = ("after_round",)
+    summary_after: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.check):
+            raise TypeError(f"{self.name}: check must be a function, not {self.check!r}")
+
+    def fires(self, run: Run) -> bool:
+        return bool(self.check())
+
+    def says(self, run: Run) -> str:
+        return "the goal check passes"
+
+    def objection(self, run: Run) -> str | None:
+        return None if self.check() else "the model answered, but the goal check does not pass"
+
+
+@dataclass(frozen=True, repr=False)
+class cancelled(Guard):
+    """Somebody has set `event`, a `threading.Event` or anything else with `is_set()`.
+
+    A flag that was already set when the run started belongs to no run and does not stop this one.
+    """
+
+    event: Any
+
+    usual_gates: ClassVar[tuple[str, ...]] = GATES
+    summary_after: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(getattr(self.event, "is_set", None)):
+            raise TypeError(f"{self.name}: event must have is_set(), like threading.Event(), not {self.event!r}")
+
+    def begin(self, run: Run) -> None:
+        run.notes[id(self)] = self.event.is_set()
+
+    def fires(self, run: Run) -> bool:
+        if not self.event.is_set():
+            return False
+        return not run.notes.get(id(self))
+
+    def says(self, run: Run) -> str:
+        return "somebody cancelled the run"

@@ -1,0 +1,104 @@
+"""Is it stuck? Guards that look at what has happened before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stoplib.guards.core import Guard
+from stoplib.state import Run
+
+ROUND_GATES = ("before_action", "after_round")
+
+
+@dataclass(frozen=True, repr=False)
+class repeated_call(Guard):
+    """The same tool has been asked for with the same arguments `limit` times, anywhere in the run.
+
+    It stops at the ask, before the call runs once more; with `gate="before_call"` it notices after it ran.
+    """
+
+    limit: int
+
+    usual_gates: ClassVar[tuple[str, ...]] = ("before_action",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._whole("limit", at_least=1)
+
+    def fires(self, run: Run) -> bool:
+        return run.repeats.call >= self.limit
+
+    def says(self, run: Run) -> str:
+        return f"the same call was asked for {run.repeats.call} times"
+
+
+@dataclass(frozen=True, repr=False)
+class repeated_round(Guard):
+    """The last round equals the one before it, or with `ever=True` any earlier one: same calls, same results."""
+
+    ever: bool = False
+
+    usual_gates: ClassVar[tuple[str, ...]] = ROUND_GATES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._flag("ever")
+
+    def fires(self, run: Run) -> bool:
+        return (run.repeats.round if self.ever else run.repeats.in_a_row) >= 2
+
+    def says(self, run: Run) -> str:
+        where = "an earlier round" if self.ever else "the round before"
+        return f"the same calls, with the same results, as in {where}"
+
+
+@dataclass(frozen=True, repr=False)
+class going_in_circles(Guard):
+    """The last rounds are `times` passes of one cycle of at most `longest` rounds: same calls, same results.
+
+    What a tool declares is respected: a poll has its own patience, volatile fields do not count, and
+    what acts on the world is judged by the request alone, before it runs again.
+    """
+
+    times: int = 2
+    longest: int = 8
+
+    usual_gates: ClassVar[tuple[str, ...]] = ROUND_GATES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._whole("times", at_least=2)
+        self._whole("longest", at_least=1)
+
+    def fires(self, run: Run) -> bool:
+        repeats = run.repeats
+        return repeats.round >= self.times and repeats.cycle(self.times, self.longest) > 0
+
+    def says(self, run: Run) -> str:
+        length = run.repeats.cycle(self.times, self.longest)
+        what = "the same round" if length == 1 else f"a cycle of {length} rounds"
+        return f"{what}, {self.times} times in a row"
+
+
+@dataclass(frozen=True, repr=False)
+class no_new_results(Guard):
+    """The last `n` rounds all brought the same result, whatever was asked.
+
+    Catches a query that is reworded again and again. Results of tools that act on the world say
+    nothing and do not count.
+    """
+
+    n: int
+
+    usual_gates: ClassVar[tuple[str, ...]] = ("after_round",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._whole("n", at_least=1)
+
+    def fires(self, run: Run) -> bool:
+        return run.repeats.same >= self.n
+
+    def says(self, run: Run) -> str:
+        return f"the last {run.repeats.same} results are the same"

@@ -1,0 +1,158 @@
+"""Runs on disk: one JSON object a line, readable by eye.
+
+    {"stoplib": 1, "task": "…", "model": "…", …}                     what a replay has to know
+    {"step": 1, "seconds": 0.0, "text": "", "calls": […], "results": […], …}     one line per step
+    {"reason": "max_steps", "detail": "…", …}                        how it ended
+
+What can be counted is not written down: a reader counts it again. So a file cannot contradict itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from stoplib.messages import Reply, ToolCall, Usage
+from stoplib.outcome import Ending, Outcome, outcome_of
+from stoplib.prices import Price
+from stoplib.reasons import UNFINISHED
+from stoplib.state import Result, Run, Step
+from stoplib.tools import Traits
+
+FORMAT = 1
+
+
+class IncompleteRecording(ValueError):
+    """A recording breaks off. `outcome` is what could be read, with the reason `unfinished`, or None."""
+
+    def __init__(self, message: str, outcome: Outcome | None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class RecordedError(Exception):
+    """The exception of a recorded run, as far as a file can hold it: its kind and its text."""
+
+
+def save(outcome: Outcome, path: str | PathLike[str]) -> None:
+    """Write a run to a file. An existing file is replaced only when the new one is whole.
+
+    Raises TypeError if an argument of a tool call is no JSON value; nothing is written then.
+    """
+    lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _lines(outcome))
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    draft.write_text(lines, encoding="utf-8", newline="\n")
+    draft.replace(target)
+
+
+def load(path: str | PathLike[str]) -> Outcome:
+    """Read a run from a file; what `save` wrote comes back equal.
+
+    Raises ValueError for what is no recording, and IncompleteRecording, which says what is missing and holds
+    the rest, if the file breaks off.
+    """
+    lines, broken = _read(Path(path))
+    if not lines or "stoplib" not in lines[0]:
+        raise ValueError(f"{path} is no recorded run: its first line must be an object with 'stoplib': {FORMAT}")
+    if lines[0]["stoplib"] != FORMAT:
+        raise ValueError(f"{path} has the format {lines[0]['stoplib']!r}; this version of stoplib reads {FORMAT}")
+    steps = [line for line in lines[1:] if "step" in line]
+    ends = [line for line in lines[1:] if "reason" in line]
+    try:
+        run = _counted(lines[0], steps)
+        if ends and not broken:
+            return _ended(run, ends[0])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no recorded run: {type(error).__name__}: {error}") from error
+    what = "a line that is cut off" if broken else "no line that says how the run ended"
+    raise IncompleteRecording(
+        f"{path} breaks off: {len(steps)} steps and then {what}. The exception's `outcome` holds what is there.",
+        outcome_of(run, Ending(UNFINISHED, "the recording breaks off"), None),
+    )
+
+
+def _lines(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    yield {
+        "stoplib": FORMAT,
+        "task": outcome.messages[0]["content"],
+        "model": outcome.model,
+        "price": None if outcome.price is None else outcome.price.as_dict(),
+        "tools": {name: traits._asdict() for name, traits in outcome.traits.items()},
+    }
+    for step in outcome.trace:
+        yield _step_line(step)
+    error = outcome.error
+    yield {
+        "reason": outcome.reason,
+        "detail": outcome.detail,
+        "fired": list(outcome.fired),
+        "summary": outcome.summary,
+        "seconds": outcome.seconds,
+        "waited": outcome.waited,
+        "error": None if error is None else _describe_error(error),
+    }
+
+
+def _step_line(step: Step) -> dict[str, Any]:
+    reply = step.reply
+    line: dict[str, Any] = {"step": step.number, "seconds": step.seconds, "text": reply.text}
+    line["calls"] = [call._asdict() for call in reply.calls]
+    line["results"] = [{"text": r.text, "status": r.status} for r in step.results]
+    optional = {"waited": step.waited, "usage": reply.usage._asdict(), "stop": reply.stop, "closing": step.closing}
+    if not any(reply.usage):
+        del optional["usage"]
+    return line | {name: value for name, value in optional.items() if value}
+
+
+def _describe_error(error: BaseException) -> str:
+    return str(error) if isinstance(error, RecordedError) else f"{type(error).__name__}: {error}"
+
+
+def _read(path: Path) -> tuple[list[dict[str, Any]], bool]:
+    """The objects of a file of JSON lines, and whether it ends in the middle of one."""
+    lines: list[dict[str, Any]] = []
+    with path.open(encoding="utf-8") as file:
+        for text in file:
+            try:
+                line = json.loads(text)
+            except ValueError:
+                return lines, True
+            if not isinstance(line, dict):
+                raise ValueError(f"{path} is no recorded run: line {len(lines) + 1} is not an object")
+            lines.append(line)
+    return lines, False
+
+
+def _counted(head: dict[str, Any], steps: list[dict[str, Any]]) -> Run:
+    tools = {name: Traits(t["effect"], t["poll"], tuple(t["volatile"])) for name, t in head["tools"].items()}
+    price = None if head["price"] is None else Price(**head["price"])
+    run = Run(head["task"], lambda: 0.0, tools=tools, model=head["model"], price=price)
+    for line in steps:
+        _count(run, line)
+    return run
+
+
+def _count(run: Run, line: dict[str, Any]) -> None:
+    """Let the run count one recorded step, as it counted the live one."""
+    run.seconds, run.waited = line["seconds"], line.get("waited", 0.0)
+    closing = line.get("closing", False)
+    calls = tuple(ToolCall(call["name"], call["args"], call["id"]) for call in line["calls"])
+    if closing:
+        run.ask_for_summary()
+    with suppress(ValueError):  # usage that cannot be true ended the live run, and is part of it
+        run.record_reply(Reply(line["text"], calls, Usage(**line.get("usage", {})), line.get("stop")), closing)
+    for call, result in zip(run.trace[-1].calls, line["results"], strict=False):
+        run.record_result(Result(call, result["text"], result["status"]))
+
+
+def _ended(run: Run, line: dict[str, Any]) -> Outcome:
+    run.seconds, run.waited = line["seconds"], line["waited"]
+    error = None if line["error"] is None else RecordedError(line["error"])
+    ending = Ending(line["reason"], line["detail"], tuple(line["fired"]), error)
+    return outcome_of(run, ending, line["summary"])

@@ -1,0 +1,191 @@
+"""What has happened before in a run, and how often. Everything is counted as it happens; nothing is read again.
+
+Two calls are the same if name and arguments are: the order of keys does not matter, the order of a
+list does, and `1`, `1.0` and `True` are three different values. Two rounds are the same if calls
+*and* results are, so an unchanged question with a changing answer is progress.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stoplib.messages import ToolCall
+from stoplib.tools import ORDINARY, Traits
+
+Key = tuple[str, str]
+
+
+def canonical(value: Any) -> str:
+    """One text for all ways to write the same value.
+
+    >>> canonical({"x": 1, "y": {"a": 1, "b": 2}}) == canonical({"y": {"b": 2, "a": 1}, "x": 1})
+    True
+    >>> canonical([1, 2]) == canonical([2, 1])
+    False
+    """
+    kind = type(value)
+    if kind is str or kind is int:
+        return repr(value)
+    if kind is dict or isinstance(value, Mapping):
+        items = value.items() if len(value) < 2 else _sorted(value)
+        if len(value) == 1:
+            [(key, part)] = items
+            return f"{{{key!r}:{canonical(part)}}}"
+        return "{" + ",".join([f"{key!r}:{canonical(part)}" for key, part in items]) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join([canonical(part) for part in value]) + "]"
+    return repr(value)
+
+
+def without(text: str, volatile: Iterable[str]) -> str:
+    """A JSON result without its volatile fields, at any depth; other text as it is.
+
+    >>> without('{"id": 7, "state": "sent"}', ("id",))
+    "{'state':'sent'}"
+    """
+    try:
+        return canonical(_stripped(json.loads(text), frozenset(volatile)))
+    except (ValueError, RecursionError):
+        return text
+
+
+class Repeats:
+    """The repetitions of one run, up to now.
+
+    call       how often the most repeated call of the current batch has been asked for
+    round      how often the last round has happened, itself included
+    in_a_row   how often the last round has happened without another one between
+    same       rounds in a row that brought the same single result
+    """
+
+    def __init__(self, longest: int) -> None:
+        self.call = 0
+        self.round = 0
+        self.same = 0
+        self.longest = longest
+        self._calls: dict[Key, int] = {}
+        self._keys: list[Key] = []
+        self._idents: dict[Any, int] = {}
+        self._counts: list[int] = []
+        self._history: list[int] = []
+        self._matches = [0] * (longest + 1)
+        self._any_match = False
+        self._last_result: str | None = None
+        self._polls: dict[Key, tuple[str, int]] = {}
+        self._pushed = False
+
+    @property
+    def in_a_row(self) -> int:
+        return self._matches[1] + 1 if self._history else 0
+
+    def cycle(self, times: int, longest: int) -> int:
+        """The length of a cycle whose last `times` passes are the last rounds, or 0 if there is none."""
+        if self.round < times:
+            return 0
+        for length in range(1, longest + 1):
+            if self._matches[length] >= length * (times - 1):
+                return length
+        return 0
+
+    def asked(self, batch: Sequence[ToolCall], traits: Sequence[Traits]) -> int:
+        """A reply has asked for these calls. A batch is one unit, so a call counts once in it.
+
+        Returns the characters of the arguments.
+        """
+        self.call = characters = 0
+        keys: list[Key] = []
+        acts = bool(batch)
+        for (name, args, _), trait in zip(batch, traits, strict=True):
+            text = canonical(args)
+            key = (name, text)
+            characters += len(text)
+            if key not in keys:
+                count = self._calls[key] = self._calls.get(key, 0) + 1
+                if count > self.call and not (trait.poll and self._patient(key, trait.poll)):
+                    self.call = count
+            keys.append(key)
+            acts = acts and trait.effect
+        self._keys = keys
+        # What acts on the world is judged by the request alone, and before it runs again.
+        self._pushed = acts
+        if acts:
+            self._push(tuple(keys))
+        return characters
+
+    def answered(self, results: Sequence[tuple[ToolCall, str, str]], traits: Sequence[Traits]) -> None:
+        """The last batch has these results: (call, text, status) each."""
+        keys: list[Any] = []
+        texts: list[str] = []
+        patient = False
+        for key, (_, text, _), trait in zip(self._keys, results, traits, strict=True):
+            if trait is not ORDINARY:
+                if trait.volatile:
+                    text = without(text, trait.volatile)
+                if trait.poll:
+                    patient = self._polled(key, text, trait.poll) or patient
+                if trait.effect:
+                    keys.append(key)
+                    continue
+            keys.append((key, text))
+            texts.append(text)
+        if patient:
+            self._push(object())  # a poll that is still in its patience is no repetition of anything
+            self.same, self._last_result = 0, None
+            return
+        if texts:
+            self._same_results(texts)
+        if keys and not self._pushed:
+            self._push(tuple(keys))
+
+    def _same_results(self, texts: list[str]) -> None:
+        first = texts[0]
+        if len(texts) > 1 and any(text != first for text in texts):
+            self.same, self._last_result = 0, None
+        elif first == self._last_result:
+            self.same += 1
+        else:
+            self.same, self._last_result = 1, first
+
+    def _polled(self, key: Key, text: str, patience: int) -> bool:
+        """Note one result of a poll; whether its patience is still enough."""
+        last, count = self._polls.get(key, ("", 0))
+        count = count + 1 if text == last else 1
+        self._polls[key] = (text, count)
+        return count < patience
+
+    def _patient(self, key: Key, patience: int) -> bool:
+        return self._polls.get(key, ("", 0))[1] < patience
+
+    def _push(self, key: Any) -> None:
+        ident = self._idents.setdefault(key, len(self._counts))
+        history = self._history
+        if ident == len(self._counts):
+            self._counts.append(1)
+            self.round = 1
+            if self._any_match:
+                self._matches = [0] * (self.longest + 1)
+                self._any_match = False
+        else:
+            self._counts[ident] = self.round = self._counts[ident] + 1
+            matches, known = self._matches, len(history)
+            for length in range(1, min(self.longest, known) + 1):
+                matches[length] = matches[length] + 1 if history[-length] == ident else 0
+            self._any_match = True
+        history.append(ident)
+
+
+def _sorted(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    try:
+        return sorted(mapping.items())
+    except TypeError:  # keys, or values behind equal keys, that do not compare
+        return sorted(mapping.items(), key=lambda item: repr(item[0]))
+
+
+def _stripped(value: Any, volatile: frozenset[str]) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _stripped(part, volatile) for name, part in value.items() if name not in volatile}
+    if isinstance(value, list):
+        return [_stripped(part, volatile) for part in value]
+    return value

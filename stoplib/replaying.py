@@ -1,0 +1,129 @@
+"""Replay: hold guards against a run that is over. What would they have done?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from stoplib.drivers import drive
+from stoplib.guards import GuardSet
+from stoplib.loop import Loop, Wanted
+from stoplib.messages import Reply
+from stoplib.outcome import Ending, Outcome
+from stoplib.state import NOT_RUN, Run, Step
+from stoplib.tools import Toolbox
+
+
+def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
+    """The outcome that a recorded run would have had with these guards.
+
+    If none of them fires before the recording ends, the run ends as it did. The guards see what the
+    live run would have shown them; what a model would have done next is in no recording.
+
+    >>> from stoplib import TickClock, max_steps, run
+    >>> from stoplib.fakes import never_answers
+    >>> search = {"search": lambda query: "nothing"}
+    >>> outcome = run(never_answers, "go", tools=search, guards=[max_steps(8)], clock=TickClock())
+    >>> replay(outcome, [max_steps(3)])
+    <max_steps (3 of 3 steps used) | 3 steps, 3 tool calls, 0 tokens, 4 s>
+    """
+    if not isinstance(trace, Outcome):
+        raise TypeError(f"replay needs an outcome, from run(…) or load(path), not {trace!r}")
+    guard_set = GuardSet(guards)
+    run = RecordedRun(trace, guard_set.longest_cycle())
+    guard_set.begin(run)
+    loop = Replay(run, run.next_reply, Toolbox(), guard_set, [], summarize=run.summary_to_come)
+    return drive(loop.body(), None)
+
+
+def recounted(trace: Outcome) -> Run:
+    """The run of a recording, counted again to its end: for whoever wants to measure it.
+
+    >>> from stoplib import max_tool_calls, run, script, answer, batch, call
+    >>> outcome = run(script(batch(call("a"), call("a")), answer("x")), "go", tools={"a": lambda: 1})
+    >>> max_tool_calls(9).measure(recounted(outcome))
+    (2, 9)
+    """
+    run = RecordedRun(trace, longest=1)
+    try:
+        while run.next is not None:
+            run.read_clock()
+            run.record_reply(run.next_reply())
+            run.record_request()
+            run.record_results()
+            run.record_round()
+    except (EndOfRecording, ValueError):  # the live run was stopped in the middle of this step
+        pass
+    run.seconds, run.waited = trace.seconds, trace.waited
+    return run
+
+
+class EndOfRecording(Exception):
+    """The recorded run goes no further."""
+
+
+class RecordedRun(Run):
+    """A run that is counted again from its recording."""
+
+    def __init__(self, recorded: Outcome, longest: int) -> None:
+        task = recorded.messages[0]["content"]
+        model, price, traits = recorded.model, recorded.price, recorded.traits
+        super().__init__(task, lambda: 0.0, tools=traits, model=model, price=price, longest=longest)
+        self.recorded = recorded
+        self.summary_to_come = recorded.summary is not None
+        self._steps = (step for step in recorded.trace if not step.closing)
+        self.next: Step | None = next(self._steps, None)
+
+    def start(self) -> None:
+        pass  # the recorded times count from the start
+
+    def read_clock(self) -> None:
+        then = self.next or self.recorded
+        self.seconds, self.waited = then.seconds, then.waited
+
+    def next_reply(self, *_: Any) -> Reply:
+        """What the model said next. Raises EndOfRecording."""
+        if self.next is None:
+            raise EndOfRecording
+        self._current, self.next = self.next, next(self._steps, None)
+        return self._current.reply
+
+    def record_results(self) -> None:
+        """What came of the current reply's calls. Raises EndOfRecording where the live run was stopped."""
+        for result in self._current.results:
+            if result.status == NOT_RUN:
+                raise EndOfRecording
+            self.record_result(result)
+        if len(self._current.results) < len(self._current.reply.calls):
+            raise EndOfRecording
+
+
+class Replay(Loop):
+    """The loop with its outside world taken from a recording."""
+
+    run: RecordedRun
+
+    def _steps(self) -> Generator[Wanted, Any, Ending]:
+        try:
+            return (yield from super()._steps())
+        except EndOfRecording:
+            then = self.run.recorded
+            return Ending(then.reason, then.detail, then.fired, then.error, wants_summary=True)
+
+    def _act(self) -> Generator[Wanted, Any, None]:
+        self.run.record_results()
+        yield from ()  # nothing is asked of the outside world
+
+    def _summary(self, ending: Ending) -> Generator[Wanted, Any, str | None]:
+        """The recorded summary, if the run ended where it did."""
+        yield from ()
+        run, then = self.run, self.run.recorded
+        if run.next is not None or ending.reason != then.reason:
+            return None
+        run.seconds = then.seconds
+        for step in then.trace:
+            if step.closing:
+                run.ask_for_summary()
+                run.record_reply(step.reply, closing=True)
+                run.close("no tools are available for the summary")
+        return then.summary
