@@ -138,7 +138,7 @@ def drive(body: Body, on_event: Listener | None) -> Outcome:
     while True:
         try:
             while True:
-                wanted = _resume(body, answer, error)
+                wanted = body.send(answer) if error is None else body.throw(error)
                 answer = error = None
                 try:
                     answer = _answer(wanted, on_event)
@@ -159,7 +159,7 @@ def _events(body: Body, on_event: Listener | None) -> Iterator[Event]:
     while True:
         try:
             while True:
-                wanted = _resume(body, answer, error)
+                wanted = body.send(answer) if error is None else body.throw(error)
                 answer = error = None
                 try:
                     answer = _answer(wanted, on_event)
@@ -176,10 +176,6 @@ def _events(body: Body, on_event: Listener | None) -> Iterator[Event]:
             if inspect.getgeneratorstate(body) == inspect.GEN_CLOSED:
                 raise
             error = raised
-
-
-def _resume(body: Body, answer: Any, error: BaseException | None) -> Wanted:
-    return body.send(answer) if error is None else body.throw(error)
 
 
 def _answer(wanted: Wanted, on_event: Listener | None) -> Any:

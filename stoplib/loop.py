@@ -82,13 +82,17 @@ class Loop:
 
     def body(self) -> Body:
         """Go to the end, whatever happens on the way, and return the outcome."""
+        summary: str | None = None
         try:
-            ending = yield from self._ending()
-            summary = None
+            try:
+                ending = yield from self._steps()
+            except BaseException as error:
+                ending = self._ended_by(error)
             if self.summarize and ending.wants_summary:
                 summary = yield from self._summary(ending)
         except BaseException:  # SystemExit, or a task that is cancelled, passes through
             self.run.close("the program was ended")
+            self.run.rewrite()
             self.guards.end(self.run)
             raise
         outcome = self._outcome(ending, summary)
@@ -105,24 +109,24 @@ class Loop:
             except KeyboardInterrupt:  # the work here is short; it is done once more, and the person is heard
                 ending = Ending(reasons.INTERRUPTED, "stopped by a person")
 
-    def _ending(self) -> Generator[Wanted, Any, Ending]:
-        """Why the run ended. An ordinary exception that comes up to here is the model's, a guard's or a listener's."""
-        try:
-            return (yield from self._steps())
-        except KeyboardInterrupt:
+    def _ended_by(self, error: BaseException) -> Ending:
+        """What an exception means that came up to here. Raises it again if it is none of the run's business.
+
+        An ordinary one is the model's, a guard's or a listener's; a tool's is a result.
+        """
+        if isinstance(error, KeyboardInterrupt):
             return Ending(reasons.INTERRUPTED, "stopped by a person")
-        except DeadlinePassed:
+        if isinstance(error, DeadlinePassed):
             guard, limit = self.guards.nearest_deadline(self.run)
             return _ending_by([(guard, f"what was running was cancelled at the limit of {limit:g} s")])
-        except Fatal as error:
+        if isinstance(error, Fatal):
             return Ending(reasons.FATAL, str(error), error=error)
-        except Exception as error:
+        if isinstance(error, Exception):
             stop = error.__cause__  # Python turns a StopIteration that leaves a generator into RuntimeError
             return Ending.fatal(stop if isinstance(stop, StopIteration) else error)
-        except BaseExceptionGroup as group:
-            if not group.subgroup(Fatal):
-                raise
-            return Ending.fatal(group)
+        if isinstance(error, BaseExceptionGroup) and error.subgroup(Fatal):
+            return Ending.fatal(error)
+        raise error
 
     def _tell_the_end(self, outcome: Outcome) -> Generator[Wanted, Any, Outcome]:
         """Once the end has been told the reason stands, whatever a listener makes of it."""
@@ -182,25 +186,27 @@ class Loop:
         for call, one in zip(run.batch, found, strict=True):
             if watched:
                 yield Event("call", run, run.steps, call=call)
-            result = one if isinstance(one, Result) else (yield from self._run_tool(call, one))
+            if isinstance(one, Result):
+                result = one
+            else:
+                try:
+                    value = yield one
+                    result = Result(call, value if type(value) is str else as_text(value))
+                except BaseException as error:
+                    result = self._failed(call, one, error)
             run.record_result(result)
             if watched:
                 yield Event("result", run, run.steps, result=result)
 
-    def _run_tool(self, call: ToolCall, request: Request) -> Generator[Wanted, Any, Result]:
-        try:
-            value = yield request
-            return Result(call, value if type(value) is str else as_text(value))
-        except DeadlinePassed:
-            raise
-        except Exception as error:
+    def _failed(self, call: ToolCall, request: Request, error: BaseException) -> Result:
+        """The result of a tool that raised `error`. A stop signal is written down and passes through."""
+        if isinstance(error, Exception) and not isinstance(error, DeadlinePassed):
             return Result(call, _what_went_wrong(error, request.function, call), ERROR)
-        except Fatal as error:
+        if isinstance(error, Fatal):
             self.run.record_result(Result(call, in_words(error), ERROR))
-            raise
-        except KeyboardInterrupt:
+        elif isinstance(error, KeyboardInterrupt):
             self.run.record_result(Result(call, "not run to its end: a person stopped the run", NOT_RUN))
-            raise
+        raise error
 
     def _look_up(self, call: ToolCall) -> Request | Result:
         found = self.tools.find(call)
@@ -243,6 +249,7 @@ class Loop:
         stand_in = NO_SUMMARY.format(reason=ending.reason, steps=run.steps)
         run.summary_to_come = False
         run.close(ending.reason)
+        run.rewrite()
         try:
             run.read_clock()
             if self.guards.no_room(run):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
 from stoplib.messages import Message, Usage
 from stoplib.prices import Price
 from stoplib.reasons import COMPLETE, FATAL
-from stoplib.state import OK, Run, Step
+from stoplib.state import OK, Run, Step, transcript
 from stoplib.tools import Traits
 
 
@@ -50,8 +51,9 @@ class Outcome:
     text        the last thing that the model said, complete or not
     summary     the closing summary of an incomplete run, if one was asked for
     steps, tool_calls, usage, cost, seconds, waited     what was spent
-    messages    the transcript; each tool call in it has exactly one result
-    trace       the same as one `Step` per model call
+    task        what the person asked for
+    trace       what happened, one `Step` per model call
+    messages    the same as a transcript; each tool call in it has exactly one result
     fired       the names of all guards that fired; the first is the reason
     error       the exception behind `fatal`
     model, price, traits    what a replay has to know: the model's name, its price, what tools declared
@@ -68,7 +70,7 @@ class Outcome:
     cost: float | None
     seconds: float
     waited: float
-    messages: list[Message]
+    task: str
     trace: list[Step]
     fired: tuple[str, ...]
     error: BaseException | None
@@ -79,6 +81,11 @@ class Outcome:
     @property
     def complete(self) -> bool:
         return self.reason in COMPLETE
+
+    @cached_property
+    def messages(self) -> list[Message]:
+        """The transcript, written anew from the trace: whole, whatever a model did to the list it was given."""
+        return transcript(self.task, self.trace)
 
     def __repr__(self) -> str:
         parts = [f"{self.steps} steps", f"{self.tool_calls} tool calls", f"{self.usage.total} tokens"]
@@ -141,7 +148,7 @@ def outcome_of(run: Run, ending: Ending, summary: str | None) -> Outcome:
         cost=run.cost,
         seconds=run.seconds,
         waited=run.waited,
-        messages=run.messages,
+        task=run.task,
         trace=run.trace,
         fired=ending.fired,
         error=ending.error,

@@ -80,7 +80,7 @@ def load(path: str | PathLike[str]) -> Outcome:
 def _lines(outcome: Outcome) -> Iterator[dict[str, Any]]:
     yield {
         "stoplib": FORMAT,
-        "task": outcome.messages[0]["content"],
+        "task": outcome.task,
         "model": outcome.model,
         "price": None if outcome.price is None else outcome.price.as_dict(),
         "tools": {name: traits._asdict() for name, traits in outcome.traits.items()},

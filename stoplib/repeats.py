@@ -25,15 +25,12 @@ def canonical(value: Any) -> str:
     >>> canonical([1, 2]) == canonical([2, 1])
     False
     """
-    kind = type(value)
-    if kind is str or kind is int:
-        return repr(value)
-    if kind is dict or isinstance(value, Mapping):
-        items = value.items() if len(value) < 2 else _sorted(value)
-        if len(value) == 1:
-            [(key, part)] = items
-            return f"{{{key!r}:{canonical(part)}}}"
-        return "{" + ",".join([f"{key!r}:{canonical(part)}" for key, part in items]) + "}"
+    if type(value) is dict or isinstance(value, Mapping):
+        parts = [
+            f"{key!r}:{part!r}" if type(part) is str else f"{key!r}:{canonical(part)}"
+            for key, part in (value.items() if len(value) < 2 else _sorted(value))
+        ]
+        return "{" + ",".join(parts) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join([canonical(part) for part in value]) + "]"
     return repr(value)
@@ -67,9 +64,9 @@ class Repeats:
         self.longest = longest
         self._calls: dict[Key, int] = {}
         self._keys: list[Key] = []
-        self._idents: dict[Any, int] = {}
-        self._counts: list[int] = []
-        self._history: list[int] = []
+        self._rounds: dict[Any, int] = {}
+        self._history: list[Any] = []
+        #: for each length, how many rounds in a row have been like the one that many rounds before
         self._matches = [0] * (longest + 1)
         self._any_match = False
         self._last_result: str | None = None
@@ -159,21 +156,19 @@ class Repeats:
         return self._polls.get(key, ("", 0))[1] < patience
 
     def _push(self, key: Any) -> None:
-        ident = self._idents.setdefault(key, len(self._counts))
+        """One more round; equal keys are equal rounds."""
+        count = self.round = self._rounds.get(key, 0) + 1
+        self._rounds[key] = count
         history = self._history
-        if ident == len(self._counts):
-            self._counts.append(1)
-            self.round = 1
-            if self._any_match:
-                self._matches = [0] * (self.longest + 1)
-                self._any_match = False
-        else:
-            self._counts[ident] = self.round = self._counts[ident] + 1
-            matches, known = self._matches, len(history)
-            for length in range(1, min(self.longest, known) + 1):
-                matches[length] = matches[length] + 1 if history[-length] == ident else 0
+        if count > 1:
+            matches = self._matches
+            for length in range(1, min(self.longest, len(history)) + 1):
+                matches[length] = matches[length] + 1 if history[-length] == key else 0
             self._any_match = True
-        history.append(ident)
+        elif self._any_match:
+            self._matches = [0] * (self.longest + 1)
+            self._any_match = False
+        history.append(key)
 
 
 def _sorted(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:

@@ -66,7 +66,7 @@ class RecordedRun(Run):
     """A run that is counted again from its recording."""
 
     def __init__(self, recorded: Outcome, longest: int) -> None:
-        task = recorded.messages[0]["content"]
+        task = recorded.task
         model, price, traits = recorded.model, recorded.price, recorded.traits
         super().__init__(task, lambda: 0.0, tools=traits, model=model, price=price, longest=longest)
         self.recorded = recorded

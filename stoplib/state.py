@@ -171,8 +171,11 @@ class Run:
     def record_request(self) -> None:
         """The batch is going to be acted on, unless a guard objects."""
         known = self.known_tools
-        self._batch_traits = [known.get(call.name, ORDINARY) for call in self.batch]
+        self._batch_traits = [known.get(call.name, ORDINARY) for call in self.batch] if known else self._ordinary()
         self.characters += self.repeats.asked(self.batch, self._batch_traits)
+
+    def _ordinary(self) -> list[Traits]:
+        return [ORDINARY] * len(self.batch)
 
     def record_result(self, result: Result) -> None:
         """Count one tool call that has been answered."""
@@ -206,15 +209,17 @@ class Run:
             self.refusals += statuses.count(DECLINED)
 
     def close(self, reason: str) -> None:
-        """Answer what is still open, so that every request has exactly one result.
+        """Answer what is still open, so that every request has exactly one result."""
+        if not self.trace:
+            return
+        step = self.trace[-1]
+        for call in step.calls[len(step.results) :]:
+            result = Result(call, f"not run: the run stopped ({reason})", NOT_RUN)
+            step.results.append(result)
+            self.messages.append(_answered(result))
 
-        The transcript is then written anew from the trace: it is whole wherever the run was
-        interrupted, and whatever a model did to its messages.
-        """
-        if self.trace:
-            step = self.trace[-1]
-            for call in step.calls[len(step.results) :]:
-                step.results.append(Result(call, f"not run: the run stopped ({reason})", NOT_RUN))
+    def rewrite(self) -> None:
+        """Write the messages anew from the trace, wherever the run was interrupted."""
         self.messages = transcript(self.task, self.trace)
 
     def _count(self, usage: Usage) -> None:
