@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, copy_context
@@ -16,9 +15,7 @@ from stoplib.messages import Model, ToolCall
 from stoplib.outcome import Outcome
 from stoplib.prices import name_of, price_of
 from stoplib.reasons import INTERRUPTED
-from stoplib.schema import how_to_ask
 from stoplib.state import Clock, Run
-from stoplib.timeouts import carry_out
 from stoplib.tools import Toolbox
 
 Tools = Iterable[Any] | Mapping[str, Callable[..., Any]]
@@ -147,7 +144,7 @@ def drive(body: Body, on_event: Listener | None) -> Outcome:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         except KeyboardInterrupt as raised:  # it struck between two requests
-            if inspect.getgeneratorstate(body) == inspect.GEN_CLOSED:
+            if _is_over(body):
                 raise
             error = raised
 
@@ -173,15 +170,19 @@ def _events(body: Body, on_event: Listener | None) -> Iterator[Event]:
         except StopIteration:
             return
         except KeyboardInterrupt as raised:  # it struck between two requests
-            if inspect.getgeneratorstate(body) == inspect.GEN_CLOSED:
+            if _is_over(body):
                 raise
             error = raised
+
+
+def _is_over(body: Body) -> bool:
+    return getattr(body, "gi_frame", None) is None
 
 
 def _answer(wanted: Wanted, on_event: Listener | None) -> Any:
     """What the body is sent for this request; None for an event."""
     if type(wanted) is Request:
-        value = wanted.function(*wanted.args, **wanted.kwargs) if wanted.timeout is None else carry_out(wanted)
+        value = wanted.function(*wanted.args, **wanted.kwargs) if wanted.timeout is None else _in_time(wanted)
         if type(value) is CoroutineType:  # of a plain function that hands on what an async one gives
             value.close()
             raise TypeError("it is async, so it did not run; use arun")
@@ -189,6 +190,12 @@ def _answer(wanted: Wanted, on_event: Listener | None) -> Any:
     if on_event is not None:
         on_event(wanted)  # type: ignore[arg-type]
     return None
+
+
+def _in_time(request: Request) -> Any:
+    from stoplib.timeouts import carry_out  # threads are loaded when they are used
+
+    return carry_out(request)
 
 
 def _loop(
@@ -204,6 +211,8 @@ def _loop(
     watched: bool = False,
 ) -> Loop:
     """Check everything that can be checked before the first call."""
+    from stoplib.schema import how_to_ask  # it loads `inspect`, which the import of the package can do without
+
     if not callable(model):
         raise TypeError(f"model must be callable, model(messages, tools) -> Reply, not {model!r}")
     if not isinstance(task, str):
@@ -225,10 +234,22 @@ def _loop(
     guard_set.begin(state)
     asks = how_to_ask(model)
     schemas = [] if asks == "not at all" else toolbox.schemas()
-    return Loop(state, model, toolbox, guard_set, schemas, asks, approve, watched or on_event is not None, summarize)
+    return Loop(
+        state,
+        model,
+        toolbox,
+        guard_set,
+        schemas=schemas,
+        asks=asks,
+        approve=approve,
+        watched=watched or on_event is not None,
+        summarize=summarize,
+    )
 
 
 def _refuse_async(loop: Loop) -> None:
+    import inspect
+
     functions = {"the model": loop.model, "approve": loop.approve, **loop.tools.functions()}
     for name, function in functions.items():
         call = getattr(type(function), "__call__", None)  # noqa: B004  # the method itself, not whether there is one

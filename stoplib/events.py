@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from stoplib.messages import Reply, ToolCall
 from stoplib.outcome import Outcome
 from stoplib.state import Result, Run
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One thing that has just happened. `kind` says which field is set besides `run` and `step`:
 
     reply     the model has replied: `reply`

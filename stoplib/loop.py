@@ -6,8 +6,7 @@ watched, it yields events in between. The drivers carry out the requests and dec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +15,6 @@ from stoplib.events import Event, describe
 from stoplib.guards import Fired, GuardSet
 from stoplib.messages import Fatal, Reply, ToolCall
 from stoplib.outcome import Ending, Outcome, in_words, outcome_of
-from stoplib.schema import argument_error
 from stoplib.state import DECLINED, ERROR, NOT_RUN, Result, Run
 from stoplib.tools import Toolbox, as_text, own_copy
 
@@ -65,20 +63,32 @@ Body = Generator[Wanted, Any, Outcome]
 Act = Generator[Wanted, Any, None]
 
 
-@dataclass
 class Loop:
     """All that one run needs. `cancels` says that the driver can cancel what is running at a deadline."""
 
-    run: Run
-    model: Callable[..., Any]
-    tools: Toolbox
-    guards: GuardSet
-    schemas: list[dict[str, Any]]
-    asks: str = "second"
-    approve: Callable[[ToolCall], Any] | None = None
-    watched: bool = False
-    summarize: bool = False
-    cancels: bool = False
+    def __init__(
+        self,
+        run: Run,
+        model: Callable[..., Any],
+        tools: Toolbox,
+        guards: GuardSet,
+        *,
+        schemas: Sequence[Mapping[str, Any]] = (),
+        asks: str = "second",
+        approve: Callable[[ToolCall], Any] | None = None,
+        watched: bool = False,
+        summarize: bool = False,
+    ) -> None:
+        self.run = run
+        self.model = model
+        self.tools = tools
+        self.guards = guards
+        self.schemas = schemas
+        self.asks = asks
+        self.approve = approve
+        self.watched = watched
+        self.summarize = summarize
+        self.cancels = False
 
     def body(self) -> Body:
         """Go to the end, whatever happens on the way, and return the outcome."""
@@ -133,7 +143,7 @@ class Loop:
         try:
             yield Event("end", self.run, self.run.steps, outcome=outcome)
         except (Exception, KeyboardInterrupt, Fatal) as error:
-            return replace(outcome, error=outcome.error or error)
+            return outcome if outcome.error else outcome.replaced(error=error)
         return outcome
 
     def _steps(self) -> Generator[Wanted, Any, Ending]:
@@ -163,7 +173,7 @@ class Loop:
             if fired := look("after_round", run):
                 return _ending_by(fired)
 
-    def _ask_model(self, schemas: list[dict[str, Any]]) -> Request:
+    def _ask_model(self, schemas: Sequence[Mapping[str, Any]]) -> Request:
         messages = self.run.messages
         if self.asks == "keyword":
             return Request("model", self.model, (messages,), {"tools": schemas})
@@ -277,6 +287,8 @@ def _ending_by(fired: Fired) -> Ending:
 
 def _what_went_wrong(error: Exception, function: Callable[..., Any], call: ToolCall) -> str:
     """A tool's exception in the words that help the model."""
+    from stoplib.schema import argument_error
+
     wrong = argument_error(function, call.args) if isinstance(error, TypeError) else None
     return f"wrong arguments for {call.name}: {wrong}" if wrong else in_words(error)
 

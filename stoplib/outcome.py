@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from stoplib.messages import Message, Usage
 from stoplib.prices import Price
 from stoplib.reasons import COMPLETE, FATAL
 from stoplib.state import OK, Run, Step, transcript
 from stoplib.tools import Traits
+from stoplib.values import Value
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """Why the loop left off: the reason, what was seen, and all guards that fired at that gate."""
 
     reason: str
@@ -40,8 +39,7 @@ def in_words(error: BaseException) -> str:
     return " ".join([text, *getattr(error, "__notes__", ())])
 
 
-@dataclass(frozen=True, repr=False)
-class Outcome:
+class Outcome(Value):
     """How a run ended and what it used.
 
     reason      the one name that says why (see `stoplib.reasons`)

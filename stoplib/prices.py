@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from stoplib.limits import amount
 from stoplib.messages import Usage
+from stoplib.values import Value
 
 KINDS = ("input", "output", "cache_read", "cache_write")
 MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Value):
     """Money per million tokens. Cached tokens cost what input costs unless a price is given.
 
     >>> Price(input=3, output=15).of(Usage(input=1_000_000, output=100_000))
@@ -26,13 +25,13 @@ class Price:
     cache_read: float | None = None
     cache_write: float | None = None
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         for kind in KINDS:
             value = getattr(self, kind)
             if value is not None:
                 amount("prices", kind, value)
             elif kind.startswith("cache"):
-                object.__setattr__(self, kind, self.input)
+                self.__dict__[kind] = self.input
 
     def as_dict(self) -> dict[str, float | None]:
         """The price as plain data."""
@@ -55,7 +54,7 @@ def price_of(model: Any, prices: Mapping[str, Any] | None) -> Price | None:
     """The price of a model: from `{"input": 3, "output": 15}`, or from `{"its name": {…}}`. None if there is none.
 
     >>> price_of(lambda messages: ..., {"input": 3, "output": 15})
-    Price(input=3, output=15, cache_read=3, cache_write=3)
+    Price(3, 15, cache_read=3, cache_write=3)
     """
     if prices is None:
         return None

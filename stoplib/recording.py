@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from stoplib.messages import Reply, ToolCall, Usage
@@ -45,6 +44,8 @@ def save(outcome: Outcome, path: str | PathLike[str]) -> None:
     Raises TypeError if an argument of a tool call is no JSON value; nothing is written then.
     """
     lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _lines(outcome))
+    from pathlib import Path  # takes longer to import than the rest of the package
+
     target = Path(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     draft.write_text(lines, encoding="utf-8", newline="\n")
@@ -57,7 +58,7 @@ def load(path: str | PathLike[str]) -> Outcome:
     Raises ValueError for what is no recording, and IncompleteRecording, which says what is missing and holds
     the rest, if the file breaks off.
     """
-    lines, broken = _read(Path(path))
+    lines, broken = _read(path)
     if not lines or "stoplib" not in lines[0]:
         raise ValueError(f"{path} is no recorded run: its first line must be an object with 'stoplib': {FORMAT}")
     if lines[0]["stoplib"] != FORMAT:
@@ -114,10 +115,10 @@ def _describe_error(error: BaseException) -> str:
     return str(error) if isinstance(error, RecordedError) else f"{type(error).__name__}: {error}"
 
 
-def _read(path: Path) -> tuple[list[dict[str, Any]], bool]:
+def _read(path: str | PathLike[str]) -> tuple[list[dict[str, Any]], bool]:
     """The objects of a file of JSON lines, and whether it ends in the middle of one."""
     lines: list[dict[str, Any]] = []
-    with path.open(encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
         for text in file:
             try:
                 line = json.loads(text)

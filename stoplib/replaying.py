@@ -32,7 +32,7 @@ def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
     guard_set = GuardSet(guards)
     run = RecordedRun(trace, guard_set.longest_cycle())
     guard_set.begin(run)
-    loop = Replay(run, run.next_reply, Toolbox(), guard_set, [], summarize=run.summary_to_come)
+    loop = Replay(run, run.next_reply, Toolbox(), guard_set, summarize=run.summary_to_come)
     return drive(loop.body(), None)
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, overload
 
 from stoplib.limits import amount, whole
 from stoplib.messages import ToolCall
-from stoplib.schema import schema_of
 
 
 class Traits(NamedTuple):
@@ -25,8 +22,7 @@ class Traits(NamedTuple):
 ORDINARY = Traits()
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(NamedTuple):
     """A function with what the loop should know about it. See `tool`."""
 
     function: Callable[..., Any]
@@ -40,6 +36,8 @@ class Tool:
     @property
     def schema(self) -> dict[str, Any]:
         """Name, description and parameters (JSON Schema), from the signature and the docstring."""
+        from stoplib.schema import schema_of
+
         return schema_of(self.function, self.name)
 
 
@@ -91,6 +89,8 @@ class Toolbox:
     """The tools of one run, by name."""
 
     def __init__(self, tools: Iterable[Any] | Mapping[str, Any] = ()) -> None:
+        if isinstance(tools, Tool):
+            raise TypeError(f"tools must be a list such as [{tools.name}], not one tool")
         named = tools.items() if isinstance(tools, Mapping) else ((None, fn) for fn in tools)
         self._tools: dict[str, Tool] = {}
         for name, fn in named:
@@ -130,6 +130,8 @@ def own_copy(args: Mapping[str, Any]) -> Mapping[str, Any]:
     """Arguments that a tool may change without changing what the model said."""
     for value in args.values():
         if type(value) not in PLAIN:
+            from copy import deepcopy
+
             return deepcopy(dict(args))
     return args
 
@@ -152,7 +154,7 @@ def as_text(value: Any) -> str:
 
 def _as_tool(fn: Any, name: str | None) -> Tool:
     if isinstance(fn, Tool):
-        return fn if name in (None, fn.name) else Tool(**{**vars(fn), "name": name})
+        return fn if name in (None, fn.name) else fn._replace(name=name)
     if not callable(fn):
         raise TypeError(f"not a tool: {fn!r}; tools are functions, or a mapping of names to functions")
     return Tool(fn, name or _name_of(fn))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from stoplib.guards.core import Limit
 from stoplib.limits import in_full
 from stoplib.messages import Usage
@@ -13,7 +10,6 @@ from stoplib.state import Run
 CHARACTERS_PER_TOKEN = 4
 
 
-@dataclass(frozen=True, repr=False)
 class max_steps(Limit):
     """At most `n` steps, that is, `n` model calls. `max_steps(0)` makes none.
 
@@ -24,12 +20,12 @@ class max_steps(Limit):
 
     n: int
 
-    unit: ClassVar[str] = "steps"
-    caps_calls: ClassVar[bool] = True
-    bounds: ClassVar[bool] = True
+    unit = "steps"
+    caps_calls = True
+    bounds = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("n")
         if self.n == 0 and self.gate not in (None, "before_call"):
             raise ValueError(f"{self.name}(0) makes no call, so it cannot look at {self.gate}")
@@ -49,7 +45,6 @@ class max_steps(Limit):
         return 1 if run.summary_to_come and self.n > 1 else 0
 
 
-@dataclass(frozen=True, repr=False)
 class time_limit(Limit):
     """No model call once `seconds` have passed since the run started.
 
@@ -60,12 +55,12 @@ class time_limit(Limit):
     seconds: float
     working: bool = False
 
-    unit: ClassVar[str] = "s"
-    caps_calls: ClassVar[bool] = True
-    bounds: ClassVar[bool] = True
+    unit = "s"
+    caps_calls = True
+    bounds = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._amount("seconds")
         self._flag("working")
 
@@ -76,7 +71,6 @@ class time_limit(Limit):
         return (run.seconds - run.waited if self.working else run.seconds), self.seconds
 
 
-@dataclass(frozen=True, repr=False)
 class max_tool_calls(Limit):
     """At most `n` tool calls in the run, or `n` of one `tool`.
 
@@ -87,11 +81,11 @@ class max_tool_calls(Limit):
     n: int
     tool: str | None = None
 
-    unit: ClassVar[str] = "tool calls"
-    usual_gates: ClassVar[tuple[str, ...]] = ("before_call", "before_action")
+    unit = "tool calls"
+    usual_gates = ("before_call", "before_action")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("n")
         if self.tool is not None and not isinstance(self.tool, str):
             raise TypeError(f"{self.name}: tool must be the name of a tool, not {self.tool!r}")
@@ -119,7 +113,6 @@ class max_tool_calls(Limit):
         return sum(call.name == self.tool for call in run.batch)
 
 
-@dataclass(frozen=True, repr=False)
 class token_budget(Limit):
     """At most `n` tokens in the run, as the replies report them, cached ones included.
 
@@ -133,12 +126,12 @@ class token_budget(Limit):
     hard: bool = False
     reserve: int = 0
 
-    unit: ClassVar[str] = "tokens"
-    caps_calls: ClassVar[bool] = True
-    bounds: ClassVar[bool] = True
+    unit = "tokens"
+    caps_calls = True
+    bounds = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("n")
         self._flag("hard")
         self._whole("reserve")
@@ -165,7 +158,6 @@ class token_budget(Limit):
         )
 
 
-@dataclass(frozen=True, repr=False)
 class cost_budget(Limit):
     """At most `amount` of money in the run, by the `prices` that were passed to it.
 
@@ -177,11 +169,11 @@ class cost_budget(Limit):
     hard: bool = False
     reserve: float = 0
 
-    unit: ClassVar[str] = "money"
-    caps_calls: ClassVar[bool] = True
+    unit = "money"
+    caps_calls = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._amount("amount")
         self._flag("hard")
         self._amount("reserve")
@@ -214,18 +206,17 @@ class cost_budget(Limit):
         return f"{used:g} of {limit:g} spent, and the next call would cost about {cost:g}"
 
 
-@dataclass(frozen=True, repr=False)
 class rough_token_budget(Limit):
     """A transcript of at most `n` tokens, estimated as its characters / 4. For models that report no usage."""
 
     n: int
 
-    unit: ClassVar[str] = "tokens (estimated)"
-    caps_calls: ClassVar[bool] = True
-    bounds: ClassVar[bool] = True
+    unit = "tokens (estimated)"
+    caps_calls = True
+    bounds = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("n")
 
     def measure(self, run: Run) -> tuple[float, float]:

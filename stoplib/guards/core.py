@@ -9,18 +9,17 @@ A guard knows its gate, the place in a step where it looks:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from stoplib.limits import amount, flag, in_full, whole
 from stoplib.state import Run
+from stoplib.values import Value, field
 
 GATES = ("before_call", "before_action", "after_round")
 
 
-@dataclass(frozen=True, repr=False)
-class Guard:
+class Guard(Value):
     """A stop rule: a frozen value that looks at the run and has no state of its own.
 
     Called with a run, it returns a text (what it saw) to end the run, or None to let it go on. A guard of
@@ -39,19 +38,19 @@ class Guard:
     #: whether a closing summary makes sense after it has fired
     summary_after: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if self.gate is not None and self.gate not in GATES:
             raise ValueError(f"{self.name}: gate must be one of {', '.join(GATES)}, not {self.gate!r}")
 
-    def _whole(self, field: str, at_least: int = 0) -> None:
-        """Check a field, and keep it as an int. A frozen value is set like this while it is built, never later."""
-        object.__setattr__(self, field, whole(self.name, field, getattr(self, field), at_least))
+    def _whole(self, limit: str, at_least: int = 0) -> None:
+        """Check a limit, and keep it as an int."""
+        self.__dict__[limit] = whole(self.name, limit, getattr(self, limit), at_least)
 
-    def _amount(self, field: str) -> None:
-        object.__setattr__(self, field, amount(self.name, field, getattr(self, field)))
+    def _amount(self, limit: str) -> None:
+        self.__dict__[limit] = amount(self.name, limit, getattr(self, limit))
 
-    def _flag(self, field: str) -> None:
-        flag(self.name, field, getattr(self, field))
+    def _flag(self, option: str) -> None:
+        flag(self.name, option, getattr(self, option))
 
     def fires(self, run: Run) -> Any:
         """Whether it ends the run now: true or false, or at once the text of what it saw."""
@@ -107,20 +106,7 @@ class Guard:
     def __rand__(self, other: Any) -> Guard:
         return _join(AllOf, other, self)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self._arguments())})"
 
-    def _arguments(self) -> Iterator[str]:
-        """What it was built with, as source; what is as usual is left out."""
-        for f in sorted(fields(self), key=lambda f: f.kw_only is True):
-            value = getattr(self, f.name)
-            if f.default is MISSING:
-                yield repr(value)
-            elif value != f.default:
-                yield f"{f.name}={value!r}"
-
-
-@dataclass(frozen=True, repr=False)
 class Limit(Guard):
     """A guard that fires when what is used reaches a limit."""
 
@@ -140,7 +126,6 @@ class Limit(Guard):
         return f"{in_full(used)} of {in_full(limit)} {self.unit} used{over}"
 
 
-@dataclass(frozen=True, repr=False)
 class Function(Guard):
     """A plain function `guard(run) -> str | None` as a guard; its name is the reason."""
 
@@ -160,7 +145,6 @@ class Function(Guard):
         return self.name
 
 
-@dataclass(frozen=True, repr=False)
 class Joined(Guard):
     """Several guards as one."""
 
@@ -194,7 +178,6 @@ class Joined(Guard):
         return f" {self.sign} ".join(inner)
 
 
-@dataclass(frozen=True, repr=False)
 class AnyOf(Joined):
     """`a | b`: both, each at its own gate."""
 
@@ -212,7 +195,6 @@ class AnyOf(Joined):
         return next((detail for g in self.guards if (detail := g(run))), None)
 
 
-@dataclass(frozen=True, repr=False)
 class AllOf(Joined):
     """`a & b`: fires where both fire, at the later of their gates."""
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from stoplib.guards.core import GATES, Guard
 from stoplib.state import Run
 
 
-@dataclass(frozen=True, repr=False)
 class goal_reached(Guard):
     """The task is done when `check()` says so, whatever the model thinks.
 
@@ -20,11 +18,11 @@ class goal_reached(Guard):
 
     check: Callable[[], Any]
 
-    usual_gates: ClassVar[tuple[str, ...]] = ("after_round",)
-    summary_after: ClassVar[bool] = False
+    usual_gates = ("after_round",)
+    summary_after = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         if not callable(self.check):
             raise TypeError(f"{self.name}: check must be a function, not {self.check!r}")
 
@@ -38,7 +36,6 @@ class goal_reached(Guard):
         return None if self.check() else "the model answered, but the goal check does not pass"
 
 
-@dataclass(frozen=True, repr=False)
 class cancelled(Guard):
     """Somebody has set `event`, a `threading.Event` or anything else with `is_set()`.
 
@@ -47,11 +44,11 @@ class cancelled(Guard):
 
     event: Any
 
-    usual_gates: ClassVar[tuple[str, ...]] = GATES
-    summary_after: ClassVar[bool] = False
+    usual_gates = GATES
+    summary_after = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         if not callable(getattr(self.event, "is_set", None)):
             raise TypeError(f"{self.name}: event must have is_set(), like threading.Event(), not {self.event!r}")
 

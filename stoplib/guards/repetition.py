@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from stoplib.guards.core import Guard
 from stoplib.state import Run
 
 ROUND_GATES = ("before_action", "after_round")
 
 
-@dataclass(frozen=True, repr=False)
 class repeated_call(Guard):
     """The same tool has been asked for with the same arguments `limit` times, anywhere in the run.
 
@@ -20,10 +16,10 @@ class repeated_call(Guard):
 
     limit: int
 
-    usual_gates: ClassVar[tuple[str, ...]] = ("before_action",)
+    usual_gates = ("before_action",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("limit", at_least=1)
 
     def fires(self, run: Run) -> bool:
@@ -33,16 +29,15 @@ class repeated_call(Guard):
         return f"the same call was asked for {run.repeats.call} times"
 
 
-@dataclass(frozen=True, repr=False)
 class repeated_round(Guard):
     """The last round equals the one before it, or with `ever=True` any earlier one: same calls, same results."""
 
     ever: bool = False
 
-    usual_gates: ClassVar[tuple[str, ...]] = ROUND_GATES
+    usual_gates = ROUND_GATES
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._flag("ever")
 
     def fires(self, run: Run) -> bool:
@@ -53,7 +48,6 @@ class repeated_round(Guard):
         return f"the same calls, with the same results, as in {where}"
 
 
-@dataclass(frozen=True, repr=False)
 class going_in_circles(Guard):
     """The last rounds are `times` passes of one cycle of at most `longest` rounds: same calls, same results.
 
@@ -64,10 +58,10 @@ class going_in_circles(Guard):
     times: int = 2
     longest: int = 8
 
-    usual_gates: ClassVar[tuple[str, ...]] = ROUND_GATES
+    usual_gates = ROUND_GATES
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("times", at_least=2)
         self._whole("longest", at_least=1)
 
@@ -81,7 +75,6 @@ class going_in_circles(Guard):
         return f"{what}, {self.times} times in a row"
 
 
-@dataclass(frozen=True, repr=False)
 class no_new_results(Guard):
     """The last `n` rounds all brought the same result, whatever was asked.
 
@@ -91,10 +84,10 @@ class no_new_results(Guard):
 
     n: int
 
-    usual_gates: ClassVar[tuple[str, ...]] = ("after_round",)
+    usual_gates = ("after_round",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("n", at_least=1)
 
     def fires(self, run: Run) -> bool:

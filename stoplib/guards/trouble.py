@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from stoplib.guards.core import Limit
 from stoplib.state import Run
 
 
-@dataclass(frozen=True, repr=False)
 class too_many_errors(Limit):
     """`n` tool errors, and no success in between. In a batch, one success ends the streak.
 
@@ -18,11 +14,11 @@ class too_many_errors(Limit):
 
     n: int = 3
 
-    unit: ClassVar[str] = "errors in a row"
-    usual_gates: ClassVar[tuple[str, ...]] = ("after_round",)
+    unit = "errors in a row"
+    usual_gates = ("after_round",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("n", at_least=1)
 
     def fires(self, run: Run) -> bool:
@@ -32,17 +28,16 @@ class too_many_errors(Limit):
         return run.errors, self.n
 
 
-@dataclass(frozen=True, repr=False)
 class too_many_refusals(Limit):
     """A person has declined `n` calls, and let none through in between."""
 
     n: int = 3
 
-    unit: ClassVar[str] = "refusals in a row"
-    usual_gates: ClassVar[tuple[str, ...]] = ("after_round",)
+    unit = "refusals in a row"
+    usual_gates = ("after_round",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         self._whole("n", at_least=1)
 
     def fires(self, run: Run) -> bool:

@@ -3,7 +3,6 @@
 # ruff: noqa: SIM300
 
 from contextlib import suppress
-from dataclasses import FrozenInstanceError, dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -89,7 +88,7 @@ class TestMaxSteps:
 
     def test_is_frozen(self):
         """A guard cannot be changed after it was checked."""
-        with pytest.raises(FrozenInstanceError):
+        with pytest.raises(AttributeError):
             max_steps(3).n = 4
 
     @pytest.mark.parametrize("guard", [max_steps(0), max_steps(7), max_steps(7, gate="after_round")])
@@ -338,7 +337,6 @@ class TestPlainFunction:
         assert Function(unlucky) != max_steps(2)
 
 
-@dataclass(frozen=True, repr=False)
 class every_other(Guard):
     """A guard class of one's own, with a limit and a gate."""
 
@@ -397,13 +395,12 @@ class TestGuardOfOnesOwn:
             run(looking(), "go", guards=[answered(), max_steps(2)])
 
     def test_a_guard_without_a_gate_is_not_ignored(self):
-        """A class that forgets to call the base's `__post_init__` is looked at all the same, or refused."""
+        """A class that forgets to call the base's `validate` is looked at all the same, or refused."""
 
-        @dataclass(frozen=True, repr=False)
         class forgetful(Guard):
             bounds = True
 
-            def __post_init__(self):
+            def validate(self):
                 pass
 
             def __call__(self, run):

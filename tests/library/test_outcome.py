@@ -3,7 +3,6 @@
 # ruff: noqa: SIM300
 
 import json
-from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
@@ -86,13 +85,13 @@ class TestFields:
 
     def test_is_frozen(self):
         """An outcome cannot be changed afterwards."""
-        with pytest.raises(FrozenInstanceError):
+        with pytest.raises(AttributeError):
             an_outcome().reason = "answered"
 
     @pytest.mark.parametrize(("reason", "complete"), [("answered", True), ("goal_reached", True), ("max_steps", False)])
     def test_complete_follows_from_the_reason(self, reason, complete):
         """Whether a run is complete follows from its reason and cannot contradict it."""
-        assert complete == replace(an_outcome(), reason=reason).complete
+        assert complete == an_outcome().replaced(reason=reason).complete
 
 
 class TestRepr:
@@ -135,7 +134,7 @@ class TestReport:
     @pytest.mark.parametrize("reason", ["refused", "truncated", "fatal", "interrupted"])
     def test_every_other_reason_is_incomplete(self, reason):
         """No other end is reported as complete."""
-        assert "incomplete" == replace(an_outcome(), reason=reason).report()["status"]
+        assert "incomplete" == an_outcome().replaced(reason=reason).report()["status"]
 
     def test_is_json(self):
         """A report survives being written and read as JSON, whatever the tools were asked and gave back."""
