@@ -10,7 +10,7 @@ from typing import Any
 
 from stoplib.events import Event
 from stoplib.guards import GuardSet, max_steps
-from stoplib.loop import Body, Loop, Request, Wanted
+from stoplib.loop import Body, Loop, Request
 from stoplib.messages import Model, ToolCall
 from stoplib.outcome import Outcome
 from stoplib.prices import name_of, price_of
@@ -138,7 +138,10 @@ def drive(body: Body, on_event: Listener | None) -> Outcome:
                 wanted = body.send(answer) if error is None else body.throw(error)
                 answer = error = None
                 try:
-                    answer = _answer(wanted, on_event)
+                    if not isinstance(wanted, Event):
+                        answer = _carry_out(wanted)
+                    elif on_event:
+                        on_event(wanted)
                 except BaseException as raised:
                     error = raised
         except StopIteration as end:
@@ -159,8 +162,11 @@ def _events(body: Body, on_event: Listener | None) -> Iterator[Event]:
                 wanted = body.send(answer) if error is None else body.throw(error)
                 answer = error = None
                 try:
-                    answer = _answer(wanted, on_event)
-                    if isinstance(wanted, Event):
+                    if not isinstance(wanted, Event):
+                        answer = _carry_out(wanted)
+                    else:
+                        if on_event:
+                            on_event(wanted)
                         yield wanted
                 except GeneratorExit:
                     body.close()
@@ -179,17 +185,15 @@ def _is_over(body: Body) -> bool:
     return getattr(body, "gi_frame", None) is None
 
 
-def _answer(wanted: Wanted, on_event: Listener | None) -> Any:
-    """What the body is sent for this request; None for an event."""
-    if type(wanted) is Request:
-        value = wanted.function(*wanted.args, **wanted.kwargs) if wanted.timeout is None else _in_time(wanted)
-        if type(value) is CoroutineType:  # of a plain function that hands on what an async one gives
-            value.close()
-            raise TypeError("it is async, so it did not run; use arun")
-        return value
-    if on_event is not None:
-        on_event(wanted)  # type: ignore[arg-type]
-    return None
+def _carry_out(request: Request) -> Any:
+    """What the body is sent for a request."""
+    if request.timeout is not None:
+        return _in_time(request)
+    value = request.function(*request.args, **request.kwargs)
+    if type(value) is CoroutineType:  # of a plain function that hands on what an async one gives
+        value.close()
+        raise TypeError("it is async, so it did not run; use arun")
+    return value
 
 
 def _in_time(request: Request) -> Any:

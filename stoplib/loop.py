@@ -148,6 +148,7 @@ class Loop:
 
     def _steps(self) -> Generator[Wanted, Any, Ending]:
         run, look, watched = self.run, self.guards.look, self.watched
+        settles = self.guards.settles
         ask = self._ask_model(self.schemas)
         run.start()
         while True:
@@ -160,7 +161,8 @@ class Loop:
             if not isinstance(reply, Reply):
                 raise TypeError(_no_reply(reply))
             run.record_reply(reply)
-            self.guards.settle(run)
+            if settles:
+                self.guards.settle(run)
             if watched:
                 yield Event("reply", run, run.steps, reply=reply)
             if end := reasons.ending(reply):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stoplib.messages import ToolCall
-from stoplib.tools import ORDINARY, Traits
+from stoplib.tools import Traits
 
 Key = tuple[str, str]
 
@@ -87,53 +87,60 @@ class Repeats:
         return 0
 
     def asked(self, batch: Sequence[ToolCall], traits: Sequence[Traits]) -> int:
-        """A reply has asked for these calls. A batch is one unit, so a call counts once in it.
+        """A reply has asked for these calls; `traits` may be empty if none of the tools is special.
 
-        Returns the characters of the arguments.
+        A batch is one unit, so a call counts once in it. Returns the characters of the arguments.
         """
-        self.call = characters = 0
-        keys: list[Key] = []
-        acts = bool(batch)
-        for (name, args, _), trait in zip(batch, traits, strict=True):
-            text = canonical(args)
-            key = (name, text)
-            characters += len(text)
-            if key not in keys:
-                count = self._calls[key] = self._calls.get(key, 0) + 1
-                if count > self.call and not (trait.poll and self._patient(key, trait.poll)):
-                    self.call = count
-            keys.append(key)
-            acts = acts and trait.effect
+        keys = [(name, canonical(args)) for name, args, _ in batch]
         self._keys = keys
+        counts = self._calls
+        most = characters = 0
+        for key in keys if len(keys) < 2 else dict.fromkeys(keys):
+            count = counts[key] = counts.get(key, 0) + 1
+            characters += len(key[1])
+            if count > most and not (traits and self._patient(key, traits[keys.index(key)])):
+                most = count
+        self.call = most
         # What acts on the world is judged by the request alone, and before it runs again.
-        self._pushed = acts
-        if acts:
+        self._pushed = bool(traits) and all(trait.effect for trait in traits)
+        if self._pushed:
             self._push(tuple(keys))
         return characters
 
     def answered(self, results: Sequence[tuple[ToolCall, str, str]], traits: Sequence[Traits]) -> None:
         """The last batch has these results: (call, text, status) each."""
+        keys = self._keys
+        if not keys:
+            return
+        if traits:
+            self._answered_specially(results, traits)
+            return
+        texts = [text for _, text, _ in results]
+        self._same_results(texts)
+        self._push((*keys, *texts))
+
+    def _answered_specially(self, results: Sequence[tuple[ToolCall, str, str]], traits: Sequence[Traits]) -> None:
+        """The same for a batch in which a tool has declared something of itself."""
         keys: list[Any] = []
         texts: list[str] = []
         patient = False
         for key, (_, text, _), trait in zip(self._keys, results, traits, strict=True):
-            if trait is not ORDINARY:
-                if trait.volatile:
-                    text = without(text, trait.volatile)
-                if trait.poll:
-                    patient = self._polled(key, text, trait.poll) or patient
-                if trait.effect:
-                    keys.append(key)
-                    continue
+            if trait.volatile:
+                text = without(text, trait.volatile)
+            if trait.poll:
+                patient = self._polled(key, text, trait.poll) or patient
+            if trait.effect:
+                text = ""
+            else:
+                texts.append(text)
             keys.append((key, text))
-            texts.append(text)
         if patient:
             self._push(object())  # a poll that is still in its patience is no repetition of anything
             self.same, self._last_result = 0, None
             return
         if texts:
             self._same_results(texts)
-        if keys and not self._pushed:
+        if not self._pushed:
             self._push(tuple(keys))
 
     def _same_results(self, texts: list[str]) -> None:
@@ -152,8 +159,8 @@ class Repeats:
         self._polls[key] = (text, count)
         return count < patience
 
-    def _patient(self, key: Key, patience: int) -> bool:
-        return self._polls.get(key, ("", 0))[1] < patience
+    def _patient(self, key: Key, trait: Traits) -> bool:
+        return trait.poll is not None and self._polls.get(key, ("", 0))[1] < trait.poll
 
     def _push(self, key: Any) -> None:
         """One more round; equal keys are equal rounds."""

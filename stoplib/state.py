@@ -23,6 +23,7 @@ SUMMARY_REQUEST: Message = {
 
 OK, ERROR, DECLINED, NOT_RUN = "ok", "error", "declined", "not_run"
 CARRIED_OUT = (OK, ERROR)
+NOTHING_SPECIAL: list[Traits] = []
 
 
 class Result(NamedTuple):
@@ -152,17 +153,19 @@ class Run:
 
     def record_reply(self, reply: Reply, closing: bool = False) -> None:
         """Count one model call. Raises ValueError for usage that cannot be true."""
-        calls = identified(reply.calls, self.steps + 1)
+        text, calls, usage, _ = reply
+        number = self.steps + 1
+        if calls:
+            calls = identified(calls, number)
         results: list[Result] = []
-        step = Step(self.steps + 1, self.seconds, self.waited, reply, calls, results, closing)
-        self.trace.append(step)
-        self.steps += 1
-        self.batch = calls
         self._results = results
-        self.characters += len(reply.text)
-        self.messages.append(_said(step))
-        if reply.usage is not NO_USAGE:
-            self._count(reply.usage)
+        self.trace.append(Step(number, self.seconds, self.waited, reply, calls, results, closing))
+        self.steps = number
+        self.batch = calls
+        self.characters += len(text)
+        self.messages.append(_said(text, calls))
+        if usage is not NO_USAGE:
+            self._count(usage)
 
     def ask_for_summary(self) -> None:
         """Ask the model for a closing summary. The request is part of the transcript."""
@@ -170,20 +173,18 @@ class Run:
 
     def record_request(self) -> None:
         """The batch is going to be acted on, unless a guard objects."""
-        known = self.known_tools
-        self._batch_traits = [known.get(call.name, ORDINARY) for call in self.batch] if known else self._ordinary()
-        self.characters += self.repeats.asked(self.batch, self._batch_traits)
-
-    def _ordinary(self) -> list[Traits]:
-        return [ORDINARY] * len(self.batch)
+        batch, known = self.batch, self.known_tools
+        self._batch_traits = traits = [known.get(call.name, ORDINARY) for call in batch] if known else NOTHING_SPECIAL
+        self.characters += self.repeats.asked(batch, traits)
 
     def record_result(self, result: Result) -> None:
         """Count one tool call that has been answered."""
         call, text, status = result
         name = call.name
-        results = self._results
-        self.messages.append(_answered(result))
-        results.append(result)
+        self.messages.append(
+            {"role": "tool", "tool_call_id": call.id, "name": name, "content": text, "is_error": status != OK}
+        )
+        self._results.append(result)
         self.characters += len(text)
         if status in CARRIED_OUT:
             self.tool_calls += 1
@@ -192,8 +193,8 @@ class Run:
     def record_round(self) -> None:
         """All calls of the batch have been answered. A batch is one unit: one success in it ends a streak of errors."""
         results = self._results
-        if len(results) == 1:  # the usual case, without lists
-            self._streaks((results[0].status,))
+        if len(results) == 1 and results[0].status == OK:  # the usual case
+            self.errors = self.refusals = 0
         else:
             self._streaks([result.status for result in results])
         self.repeats.answered(results, self._batch_traits)
@@ -224,9 +225,10 @@ class Run:
 
     def _count(self, usage: Usage) -> None:
         sent, answered, read, written = usage
-        if not type(sent) is type(answered) is type(read) is type(written) is int or min(usage) < 0:
+        total = sent + answered + read + written  # an int only if all of them are
+        if type(total) is not int or min(usage) < 0:
             raise ValueError(f"the model reported {usage!r}; tokens are whole numbers of at least 0")
-        self.tokens += sent + answered + read + written
+        self.tokens += total
         kinds = self._usage
         kinds[0] += sent
         kinds[1] += answered
@@ -244,7 +246,7 @@ def transcript(task: str, trace: Sequence[Step]) -> list[Message]:
     for step in trace:
         if step.closing:
             messages.append(dict(SUMMARY_REQUEST))
-        messages.append(_said(step))
+        messages.append(_said(step.reply.text, step.calls))
         messages += map(_answered, step.results)
     return messages
 
@@ -253,22 +255,23 @@ def identified(calls: tuple[ToolCall, ...], step: int) -> tuple[ToolCall, ...]:
     """The calls of one reply, each with an id: the API's own where there is one, else made from step and place."""
     named = []
     for place, call in enumerate(calls, 1):
-        if not isinstance(call, ToolCall):
+        if type(call) is not ToolCall:
             raise TypeError(f"a reply's calls must be ToolCalls, not {call!r}")
-        if not call.id:
-            made = f"call_{step}_{place}"
-            while len(calls) > 1 and any(other.id == made for other in calls):
-                made += "_"
-            call = ToolCall(call.name, call.args, made)
+        name, args, id = call
+        if not id:
+            id = f"call_{step}_{place}"
+            while len(calls) > 1 and any(other.id == id for other in calls):
+                id += "_"
+            call = ToolCall(name, args, id)
         named.append(call)
     return tuple(named)
 
 
-def _said(step: Step) -> Message:
-    message: Message = {"role": "assistant", "content": step.reply.text}
-    if step.calls:
-        message["tool_calls"] = [{"id": call.id, "name": call.name, "args": call.args} for call in step.calls]
-    return message
+def _said(text: str, calls: Sequence[ToolCall]) -> Message:
+    if not calls:
+        return {"role": "assistant", "content": text}
+    requests = [{"id": id, "name": name, "args": args} for name, args, id in calls]
+    return {"role": "assistant", "content": text, "tool_calls": requests}
 
 
 def _answered(result: Result) -> Message:

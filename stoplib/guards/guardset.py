@@ -35,22 +35,23 @@ class GuardSet:
         self._at = {gate: tuple((g, _look(g)) for g in self.guards if gate in g.gates) for gate in GATES}
         self._objectors = self._with_own("objection")
         self._settlers = self._with_own("settle")
+        self.settles = bool(self._settlers)
 
     def begin(self, run: Run) -> None:
         """Before the first step. Raises ValueError if a guard cannot work in this run."""
         for g in self.guards:
             g.begin(run)
 
-    def look(self, gate: str, run: Run) -> Fired:
-        """The guards of this gate that fire now, each with what it saw, in the order given."""
-        fired: Fired = []
-        g: Guard | None = None
+    def look(self, gate: str, run: Run) -> Fired | None:
+        """The guards of this gate that fire now, each with what it saw, in the order given; None if none does."""
+        fired: Fired | None = None
         try:
             for g, fires in self._at[gate]:
                 if seen := fires(run):
+                    fired = fired or []
                     fired.append((g, seen if isinstance(seen, str) else g.says(run)))
         except Exception as error:
-            error.add_note(f"(in the guard {g.name if g else gate})")
+            error.add_note(f"(in the guard {g.name})")
             raise
         return fired
 
