@@ -225,10 +225,9 @@ class Run:
 
     def _count(self, usage: Usage) -> None:
         sent, answered, read, written = usage
-        total = sent + answered + read + written  # an int only if all of them are
-        if type(total) is not int or min(usage) < 0:
+        if not type(sent) is type(answered) is type(read) is type(written) is int or min(usage) < 0:
             raise ValueError(f"the model reported {usage!r}; tokens are whole numbers of at least 0")
-        self.tokens += total
+        self.tokens += sent + answered + read + written
         kinds = self._usage
         kinds[0] += sent
         kinds[1] += answered

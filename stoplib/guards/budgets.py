@@ -207,7 +207,10 @@ class cost_budget(Limit):
 
 
 class rough_token_budget(Limit):
-    """A transcript of at most `n` tokens, estimated as its characters / 4. For models that report no usage."""
+    """A transcript of at most `n` tokens, estimated as its characters / 4. For models that report no usage.
+
+    Each step counts for one character at least, so a model that says nothing is bounded too.
+    """
 
     n: int
 
@@ -220,10 +223,11 @@ class rough_token_budget(Limit):
         self._whole("n")
 
     def measure(self, run: Run) -> tuple[float, float]:
-        return run.characters / CHARACTERS_PER_TOKEN, self.n
+        return max(run.characters, run.steps) / CHARACTERS_PER_TOKEN, self.n
 
     def fires(self, run: Run) -> bool:
-        return run.characters > CHARACTERS_PER_TOKEN * self.n
+        most = CHARACTERS_PER_TOKEN * self.n
+        return run.characters > most or run.steps > most
 
 
 def next_call(run: Run) -> tuple[int, int]:
