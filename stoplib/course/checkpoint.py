@@ -21,6 +21,7 @@ from importlib import resources
 from typing import Any
 
 from stoplib.course.show import safely, show, status_line, widget_library
+from stoplib.course.text import wrapped
 
 Option = Mapping[str, str]
 
@@ -76,7 +77,8 @@ class Checkpoints:
 
     def reveal(self, checkpoint: str, truth: Any) -> None:
         """See the function `reveal`."""
-        print("\n".join(self._find(checkpoint).verdict(truth)))
+        for line in self._find(checkpoint).verdict(truth):
+            print(wrapped(line))
 
     def view(self, checkpoint: str) -> Any:
         """The widget that `predict` shows: a field and under it a status line."""

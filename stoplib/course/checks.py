@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TextIO
 
+from stoplib.course.text import wrapped
+
 # Leaving the `with` of `bounded` runs lines of these files; they are not the learner's.
 OURS = (__file__, contextlib.__file__)
 
@@ -63,10 +65,11 @@ def judge(exercise: str, verdicts: Iterable[Verdict]) -> None:
             print(f"right: {verdict.case}")
             continue
         wrong += 1
-        print(f"not yet: {verdict.case}\n    seen: {verdict.seen}")
+        print(wrapped(f"not yet: {verdict.case}", "    "))
+        print(wrapped(f"    seen: {verdict.seen}", "        "))
         if verdict.hint and verdict.hint not in told:
             told.add(verdict.hint)
-            print(f"    hint: {verdict.hint}")
+            print(wrapped(f"    hint: {verdict.hint}", "        "))
     if wrong:
         raise ChecksFailed(f"Exercise {exercise}: {wrong} of {total} lines above are not right yet.")
     print("All right.")
