@@ -309,7 +309,7 @@ class TestCheckpoints:
             ("- c) none", "- d) none", "the options have the keys a, b, d. Name them a, b, c"),
             ("- c) none", "- none", "the option '- none at all' is not written as in '- a) `2` :: why'"),
             ("- `11` ::", "- eleven ::", "the option '- eleven' is not written as in '- `10` :: why'"),
-            ('kind="number"', 'kind="essay"', "kind='essay' is unknown. Use one of choice, number"),
+            ('kind="number"', 'kind="essay"', "kind='essay' is unknown. Use one of choice, order, match, number"),
             ("# - `10` :: That is the cap.\n# - `11` :: One too many.\n", "", "needs its options as a list"),
         ],
     )
@@ -721,3 +721,57 @@ class TestGuard:
         """If nbval no longer has a function that the guard replaces, the guard says so at once."""
         with pytest.raises(RuntimeError, match="nbval [0-9.]+ has no TestGuard.interrupt, which nbguard"):
             nbguard.replace(TestGuard, "interrupt", print)
+
+
+MATCH = """# %% ends [markdown] checkpoint="1.1" kind="match"
+# Which run ends how?
+#
+# - a) `answered`
+# - b) `max_steps`
+#
+# The runs:
+#
+# - 1) `never answers` :: Only the cap ends it.
+# - 2) `answers at once` :: It has what it needs.
+"""
+
+ORDER = """# %% order [markdown] checkpoint="1.1" kind="order"
+# In which order?
+#
+# - a) `tool` :: The reply asks for it.
+# - b) `check` :: The checks look at the result.
+# - c) `send` :: Each round begins with a call.
+"""
+
+
+def checkpoint_of(tmp_path, text):
+    """The only checkpoint of a chapter with this text, and the text that the notebook shows."""
+    path = tmp_path / "lessons" / "chapters" / "01_x.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    (found,) = read_lesson(path).cells
+    return found.checkpoint, found.source
+
+
+def test_a_match_has_answers_and_numbered_options(tmp_path):
+    """The lettered list before the numbered one holds the answers; only feedback is taken out of the notebook."""
+    checkpoint, shown = checkpoint_of(tmp_path, MATCH)
+    assert [(option["key"], option["value"]) for option in checkpoint.options] == [
+        ("1", "never answers"),
+        ("2", "answers at once"),
+    ]
+    assert checkpoint.answers == ({"key": "a", "value": "answered"}, {"key": "b", "value": "max_steps"})
+    assert "- b) `max_steps`" in shown and "- 2) `answers at once`" in shown and "::" not in shown
+
+
+def test_a_match_without_answers_is_refused(tmp_path):
+    """A match whose answers are missing is refused with the form that they should have."""
+    with pytest.raises(BuildError, match="needs its answers first"):
+        checkpoint_of(tmp_path, MATCH.replace("# - a) `answered`\n", ""))
+
+
+def test_an_order_is_written_like_a_choice(tmp_path):
+    """The options of an order are lettered and shown without their feedback."""
+    checkpoint, shown = checkpoint_of(tmp_path, ORDER)
+    assert (checkpoint.kind, [option["value"] for option in checkpoint.options]) == ("order", ["tool", "check", "send"])
+    assert shown.endswith("- a) `tool`\n- b) `check`\n- c) `send`")

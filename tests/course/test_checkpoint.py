@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from stoplib.course.checkpoint import NO_PREDICTION, NOT_A_KNOWN_MISTAKE, Checkpoints
+from stoplib.course.checkpoint import Checkpoints
+from stoplib.course.checkpoint_kinds import NO_PREDICTION, NOT_A_KNOWN_MISTAKE
 
 TWO = {"key": "a", "value": "2", "text": "`2`", "why": "The reading 3 is not below the limit."}
 THREE = {"key": "b", "value": "3", "text": "`3`", "why": "Three seconds, one call each."}
@@ -18,6 +19,24 @@ DEFINITIONS = {
             {"value": "50900", "text": "`50900`", "why": "The last call is not taken back."},
             {"value": "50000", "text": "`50000`", "why": "That is the limit."},
         ],
+    },
+    "3.1": {
+        "kind": "order",
+        "question": "In which order?",
+        "options": [
+            {"key": "a", "value": "tool", "text": "`tool`", "why": "The reply asks for it."},
+            {"key": "b", "value": "check", "text": "`check`", "why": "The checks look at the result."},
+            {"key": "c", "value": "send", "text": "`send`", "why": "Each round begins with a call."},
+        ],
+    },
+    "7.1": {
+        "kind": "match",
+        "question": "Which run ends how?",
+        "options": [
+            {"key": "1", "value": "never answers", "text": "`never answers`", "why": "Only the cap ends it."},
+            {"key": "2", "value": "answers", "text": "`answers`", "why": "It has what it needs."},
+        ],
+        "answers": [{"key": "a", "value": "max_steps"}, {"key": "b", "value": "answered"}],
     },
 }
 
@@ -265,3 +284,80 @@ def test_without_ipywidgets_there_is_the_text(checkpoints, said, monkeypatch):
     checkpoints.predict("2.1", "a")
     assert checkpoints.view("2.1") is None
     assert said()[0].startswith("Checkpoint 2.1: choose a, b or c")
+
+
+ENDINGS = {"never answers": "max_steps", "answers": "answered"}
+
+
+def test_the_right_order(checkpoints, said):
+    """Letters in the order of the run are right, however they are separated."""
+    checkpoints.predict("3.1", "C, a, b")
+    checkpoints.reveal("3.1", ["send", "tool", "check"])
+    assert said() == [
+        "Checkpoint 3.1: you predicted cab.",
+        "The run says: cab (send, tool, check)",
+        "You predicted cab: right.",
+        "Each round begins with a call.",
+    ]
+
+
+def test_a_wrong_order_names_the_first_place_that_is_wrong(checkpoints, said):
+    """A wrong order is told what comes at its first wrong place, and why there."""
+    checkpoints.predict("3.1", "cba")
+    checkpoints.reveal("3.1", ["send", "tool", "check"])
+    assert said()[2:] == ["You predicted cba: not this time.", "In place 2 comes a (tool). The reply asks for it."]
+
+
+@pytest.mark.parametrize("choice", ["ab", "abb", "abcd", "", 3])
+def test_an_order_has_each_letter_once(checkpoints, choice):
+    """Letters that are missing, twice or unknown are refused with what was typed."""
+    with pytest.raises(ValueError, match="type the letters a, b and c"):
+        checkpoints.predict("3.1", choice)
+
+
+def test_the_run_must_give_the_options_in_an_order(checkpoints):
+    """A truth that is no order of the options is an error of the author, and is named."""
+    with pytest.raises(LookupError, match=r"the run says \['send'\]"):
+        checkpoints.reveal("3.1", ["send"])
+
+
+def test_a_right_match(checkpoints, said):
+    """A letter for each number, all right: each is told why."""
+    checkpoints.predict("7.1", "2b 1a")
+    checkpoints.reveal("7.1", ENDINGS)
+    assert said() == [
+        "Checkpoint 7.1: you predicted 1a 2b.",
+        "The run says: 1a 2b",
+        "You predicted 1a 2b: right.",
+        "1 (never answers): Only the cap ends it.",
+        "2 (answers): It has what it needs.",
+    ]
+
+
+def test_a_wrong_match_hears_about_its_wrong_pairs(checkpoints, said):
+    """Only the pairs that are wrong are explained."""
+    checkpoints.predict("7.1", "1a2a")
+    checkpoints.reveal("7.1", ENDINGS)
+    assert said()[2:] == ["You predicted 1a 2a: not this time.", "2 (answers): It has what it needs."]
+
+
+@pytest.mark.parametrize("choice", ["1a", "1a 1b", "1a 2c", "ab", "1a 2b 3a"])
+def test_a_match_has_a_known_letter_for_each_number(checkpoints, choice):
+    """Numbers without a letter, twice or unknown are refused with an example."""
+    with pytest.raises(ValueError, match="type a letter behind each number, such as"):
+        checkpoints.predict("7.1", choice)
+
+
+def test_a_match_must_know_what_the_run_says(checkpoints):
+    """An ending that is none of the answers is an error of the author, and is named."""
+    with pytest.raises(LookupError, match="the run says fatal for answers"):
+        checkpoints.reveal("7.1", {**ENDINGS, "answers": "fatal"})
+
+
+@pytest.mark.parametrize(("name", "letters"), [("3.1", "cab"), ("7.1", "1a 2b")])
+def test_letters_can_be_typed(checkpoints, name, letters):
+    """The text field takes the same letters, and shows a mistake in the status line."""
+    field(checkpoints, name).value = letters
+    assert f"you predicted {letters}" in status(checkpoints, name)
+    field(checkpoints, name).value = "?"
+    assert 'role="alert"' in status(checkpoints, name)

@@ -10,14 +10,16 @@ The author writes the feedback for each option behind ` :: `, and it may go on o
       reads less than the limit.
     - c) `10` :: That is the cap, and the clock is faster.
 
-The notebook shows the options without the feedback. A `number` checkpoint shows no options at all.
+The notebook shows the options without the feedback. A `number` checkpoint shows no options at all. In an
+`order` checkpoint the options are to be put in order. In a `match` checkpoint they are numbered, `- 1) …`, and
+each is to be given a letter from the list that stands before it, `- a) …`, which has no feedback.
 """
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from string import ascii_lowercase
+from string import ascii_lowercase, digits
 
 from stoplib.course.building import BuildError
 
@@ -37,6 +39,10 @@ class Form:
 
 FORMS = {
     "choice": Form(re.compile(r"- (?P<key>[a-z])\) (?P<text>.+)"), "- a) `2` :: why", least=3, shown=True),
+    "order": Form(
+        re.compile(r"- (?P<key>[a-z])\) (?P<text>.+)"), "- a) `send` :: why it comes where it comes", 3, True
+    ),
+    "match": Form(re.compile(r"- (?P<key>[1-9])\) (?P<text>.+)"), "- 1) `a run` :: why it ends so", 2, True),
     "number": Form(re.compile(r"- (?P<text>`-?\d+(\.\d+)?`)"), "- `10` :: why", least=1, shown=False),
 }
 
@@ -49,6 +55,7 @@ class Checkpoint:
     kind: str
     question: str
     options: tuple[dict[str, str], ...]
+    answers: tuple[dict[str, str], ...] = ()
 
 
 def read_checkpoint(number: str, kind: str, source: str, place: str) -> tuple[Checkpoint, str]:
@@ -61,7 +68,8 @@ def read_checkpoint(number: str, kind: str, source: str, place: str) -> tuple[Ch
     options = tuple(_option(item, form, place) for item in items)
     _check_options(options, form, place)
     shown = "\n".join(item.partition(FEEDBACK)[0] for item in items) if form.shown else ""
-    return Checkpoint(number, kind, _paragraphs(before, after), options), _paragraphs(before, shown, after)
+    answers = tuple(_answers(before, place)) if kind == "match" else ()
+    return Checkpoint(number, kind, _paragraphs(before, after), options, answers), _paragraphs(before, shown, after)
 
 
 def checkpoints_file(found: Iterable[tuple[str, Checkpoint]]) -> bytes:
@@ -70,7 +78,7 @@ def checkpoints_file(found: Iterable[tuple[str, Checkpoint]]) -> bytes:
     Raises BuildError if two of them have the same id.
     """
     places: dict[str, str] = {}
-    content: dict[str, object] = {}
+    content: dict[str, dict[str, object]] = {}
     for place, checkpoint in found:
         if first := places.get(checkpoint.id):
             raise BuildError(
@@ -82,6 +90,8 @@ def checkpoints_file(found: Iterable[tuple[str, Checkpoint]]) -> bytes:
             "question": checkpoint.question,
             "options": checkpoint.options,
         }
+        if checkpoint.answers:
+            content[checkpoint.id]["answers"] = checkpoint.answers
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -127,10 +137,25 @@ def _option(item: str, form: Form, place: str) -> dict[str, str]:
     if match is None:
         raise BuildError(f"{place}: the option {head!r} is not written as in {form.example!r}.")
     text = match["text"].strip()
-    span = CODE_SPAN.search(text)
-    value = span["content"].strip() if span else text
+    value = _value(text)
     key = {"key": match["key"]} if "key" in form.option.groupindex else {}
     return {**key, "value": value, "text": text, "why": why.strip()}
+
+
+def _answers(before: str, place: str) -> Iterator[dict[str, str]]:
+    """The lettered answers of a match checkpoint, from the text before its numbered list."""
+    found = [match for line in before.split("\n") if (match := FORMS["choice"].option.fullmatch(line.rstrip()))]
+    keys = "".join(match["key"] for match in found)
+    if len(keys) < 2 or keys != ascii_lowercase[: len(keys)]:
+        raise BuildError(f"{place}: a match checkpoint needs its answers first, as lines '- a) …', '- b) …'.")
+    for match in found:
+        yield {"key": match["key"], "value": _value(match["text"])}
+
+
+def _value(text: str) -> str:
+    """The first code span of a text, or else the whole of it."""
+    span = CODE_SPAN.search(text)
+    return span["content"].strip() if span else text.strip()
 
 
 def _check_options(options: tuple[dict[str, str], ...], form: Form, place: str) -> None:
@@ -143,11 +168,9 @@ def _check_options(options: tuple[dict[str, str], ...], form: Form, place: str) 
             "`code span` of an option, or else its whole text; make them differ."
         )
     keys = "".join(option.get("key", "") for option in options)
-    if keys != ascii_lowercase[: len(keys)]:
-        raise BuildError(
-            f"{place}: the options have the keys {', '.join(keys)}. "
-            f"Name them {', '.join(ascii_lowercase[: len(keys)])}."
-        )
+    wanted = (digits[1:] if keys[:1].isdigit() else ascii_lowercase)[: len(keys)]
+    if keys != wanted:
+        raise BuildError(f"{place}: the options have the keys {', '.join(keys)}. Name them {', '.join(wanted)}.")
 
 
 def _paragraphs(*parts: str) -> str:
