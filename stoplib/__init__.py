@@ -6,8 +6,10 @@ from stoplib.events import Event, print_trace
 from stoplib.fakes import script
 from stoplib.guards import (
     Guard,
+    Limit,
     cancelled,
     cost_budget,
+    daily_cap,
     goal_reached,
     going_in_circles,
     max_steps,
@@ -23,7 +25,7 @@ from stoplib.guards import (
 )
 from stoplib.messages import Fatal, Reply, ToolCall, Usage, answer, batch, call
 from stoplib.outcome import Outcome
-from stoplib.recording import load
+from stoplib.recording import IncompleteRecording, load
 from stoplib.replaying import replay
 from stoplib.state import Result, Run, Step
 from stoplib.tools import Tool, tool
@@ -34,6 +36,8 @@ __all__ = [
     "Event",
     "Fatal",
     "Guard",
+    "IncompleteRecording",
+    "Limit",
     "ManualClock",
     "Outcome",
     "Reply",
@@ -50,6 +54,7 @@ __all__ = [
     "call",
     "cancelled",
     "cost_budget",
+    "daily_cap",
     "goal_reached",
     "going_in_circles",
     "load",

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from stoplib.events import Event
-from stoplib.loop import Body, DeadlinePassed, Request
+from stoplib.loop import Body
 from stoplib.outcome import Outcome
+from stoplib.requests import DeadlinePassed, Request
 from stoplib.timeouts import ToolTimeout
 
 
@@ -54,7 +55,8 @@ class World:
             self._deadline = None if request.time_left is None else now + request.time_left
         for one in request.siblings or (request,):
             if id(one) not in self._tasks:
-                self._tasks[id(one)] = asyncio.ensure_future(self._carry_out(one))
+                task = self._tasks[id(one)] = asyncio.ensure_future(self._carry_out(one))
+                task.add_done_callback(partial(_keep, one))
         task = self._tasks[id(request)]
         try:
             left = None if self._deadline is None else max(0.0, self._deadline - now)
@@ -78,12 +80,20 @@ class World:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry_out(self, request: Request) -> Any:
+        request.begun = True
         async with _limit(request):
             if request.kind == "tool" and not inspect.iscoroutinefunction(request.function):
                 value = await asyncio.to_thread(request.carry_out)
             else:
                 value = request.carry_out()
             return await value if isinstance(value, Awaitable) else value
+
+
+def _keep(request: Request, task: asyncio.Task[Any]) -> None:
+    """A tool that has ended before its turn to be asked for has a result all the same."""
+    if not task.cancelled():
+        task.exception()  # so that nobody complains that it was never looked at
+        request.given = task.result
 
 
 class _limit:

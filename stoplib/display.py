@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from stoplib.events import describe
-from stoplib.outcome import Outcome
+from stoplib.outcome import Outcome, counted
 from stoplib.state import Step
 
 SHOWN = 20
@@ -46,7 +46,8 @@ def sentence(outcome: Outcome) -> str:
 
 def spend(outcome: Outcome) -> str:
     """What the run used, in words."""
-    parts = [f"{outcome.steps} steps", f"{outcome.tool_calls} tool calls", f"{outcome.usage.total} tokens"]
+    parts = [counted(outcome.steps, "step"), counted(outcome.tool_calls, "tool call")]
+    parts.append(counted(outcome.usage.total, "token"))
     if outcome.cost is not None:
         parts.append(f"{outcome.cost:g} of money")
     parts.append(f"{outcome.seconds:g} s")

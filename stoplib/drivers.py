@@ -10,11 +10,12 @@ from typing import Any
 
 from stoplib.events import Event
 from stoplib.guards import GuardSet, max_steps
-from stoplib.loop import Body, Loop, Request
+from stoplib.loop import Body, Loop
 from stoplib.messages import Model, ToolCall
 from stoplib.outcome import Outcome
 from stoplib.prices import name_of, price_of
 from stoplib.reasons import INTERRUPTED
+from stoplib.requests import Request
 from stoplib.state import Clock, Run
 from stoplib.tools import Toolbox
 
@@ -50,7 +51,8 @@ def run(
     approve    asked before each tool call: `approve(call)` says whether it may run
     clock      seconds as a number; pass `TickClock()` or `ManualClock()` for an exact run
     on_event   called with each `Event` as it happens, for instance `print_trace`
-    summarize  when a guard ends the run, ask for a closing summary; one step is kept back for it
+    summarize  when a guard ends the run, ask for a closing summary. One step is kept back for it, and the
+               `reserve` of a budget; where a limit has no room left, as after a time limit, a fixed text stands in
     prices     money per million tokens, `{"input": 3, "output": 15}`, or that by the model's name
 
     Raises TypeError or ValueError before the first model call for what cannot work. After that,
@@ -87,7 +89,8 @@ async def arun(
 
     The tools of a batch run side by side; their results are in the order of the calls. At the deadline
     of a `time_limit` what is running is cancelled. A plain function among the tools runs in a thread,
-    which cannot be cancelled: it is left behind.
+    which cannot be cancelled: it is left behind, and `asyncio.run` still waits for it at its end. A model
+    or an `approve` that is a plain function holds up the event loop while it runs.
 
     >>> import asyncio
     >>> from stoplib import answer

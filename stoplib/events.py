@@ -13,7 +13,7 @@ class Event(NamedTuple):
     """One thing that has just happened. `kind` says which field is set besides `run` and `step`:
 
     reply     the model has replied: `reply`
-    call      a tool is about to run: `call`
+    call      the loop turns to a tool call, which then runs unless it was declined or cannot: `call`
     result    a tool call has been answered: `result`
     end       the run is over: `outcome`
     """

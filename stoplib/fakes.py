@@ -19,7 +19,7 @@ twice, and in two runs at once. Each stands for a behaviour that a loop has to c
 
 from __future__ import annotations
 
-from itertools import cycle, islice
+from itertools import cycle, islice, permutations
 
 from stoplib.messages import Message, Model, Reply, ToolCall, Usage, answer, batch, call
 
@@ -87,9 +87,9 @@ def cycles(*replies: Reply) -> Model:
 
 def rewords(messages: list[Message]) -> Reply:
     """Says the same thing in ever new words."""
-    words = ("stop", "halt", "end", "finish", "terminate", "quit")
-    step = said(messages)
-    return call("search", query=" ".join(islice(cycle(words), step, step + 3)))
+    words = ("stop", "halt", "end", "finish", "terminate", "quit", "cease")
+    wordings = permutations(words, 4)  # 840 of them
+    return call("search", query=" ".join(next(islice(cycle(wordings), said(messages), None))))
 
 
 def polls(until: str = "done") -> Model:

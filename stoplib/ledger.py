@@ -26,16 +26,13 @@ from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import sqlalchemy as sa
-
+from stoplib import ledger_database as sql
 from stoplib import limits
-from stoplib.ledger_database import LONGEST_NAME, Database, LedgerError, days, entries, lock_day
+from stoplib.ledger_database import EXPIRED, LONGEST_NAME, OPEN, RELEASED, SETTLED, Database, LedgerError
 
 __all__ = ["Entry", "Ledger", "LedgerError", "Reservation"]
 
 BILLION = 10**9
-
-OPEN, SETTLED, RELEASED, EXPIRED = "open", "settled", "released", "expired"
 
 
 @dataclass(frozen=True)
@@ -108,13 +105,14 @@ class Ledger:
         room = _units("reserve", "cap", cap) - units
         now, day = self._now()
         made = Reservation(uuid4().hex, who, day, _money(units), now + self.stale_after)
+        row = {"id": made.id, "who": who, "day": day, "state": OPEN, "up_to": units}
         with self._database.transaction() as db:
-            if not _take(db, made, units, room):
-                _expire(db, who, day, now)
-                if not _take(db, made, units, room):
+            if not sql.take(db, who, day, units, room):
+                sql.hold(db, who, day)
+                sql.expire(db, who, day, now)
+                if not sql.take(db, who, day, units, room):
                     return None
-            row = {"id": made.id, "who": who, "day": day, "state": OPEN, "up_to": units, "made": now}
-            db.execute(entries.insert().values(**row, expires=made.expires))
+            sql.add(db, **row, made=now, expires=made.expires)
         return made
 
     def settle(self, reservation: Reservation, amount: float) -> bool:
@@ -126,39 +124,36 @@ class Ledger:
         return self._close("settle", reservation, SETTLED, _units("settle", "amount", amount))
 
     def release(self, reservation: Reservation) -> bool:
-        """The call was not made, or failed: give its reserve back. False if there was none to give back."""
+        """The call was not made, or failed: give its reserve back. False if it no longer counted."""
         return self._close("release", reservation, RELEASED, None)
 
     def record(self, who: str, amount: float) -> None:
         """Money that was spent today without a reservation."""
         who, units = _name("record", who), _units("record", "amount", amount)
         now, day = self._now()
+        row = {"id": uuid4().hex, "who": who, "day": day, "state": SETTLED, "up_to": 0, "amount": units}
         with self._database.transaction() as db:
-            this_day = lock_day(db, who, day)
-            row = {"id": uuid4().hex, "who": who, "day": day, "state": SETTLED, "up_to": 0, "amount": units}
-            db.execute(entries.insert().values(**row, made=now, expires=now, closed=now))
-            db.execute(days.update().where(this_day).values(spent=days.c.spent + units))
+            sql.hold(db, who, day)
+            sql.add(db, **row, made=now, expires=now, closed=now)
+            sql.spend(db, who, day, units)
 
     def spent(self, who: str, day: str | date | None = None) -> float:
         """What `who` has spent on a day, such as `"2026-03-29"`; today if none is given."""
-        who, day = self._account("spent", who, day)
-        query = sa.select(days.c.spent).where(days.c.who == who, days.c.day == day)
+        who, day, _ = self._account("spent", who, day)
         with self._database.transaction(writes=False) as db:
-            return _money(db.execute(query).scalar() or 0)
+            return _money(sql.spent_on(db, who, day))
 
     def reserved(self, who: str, day: str | date | None = None) -> float:
-        """What is set aside for calls of `who` that are running now, of today unless a day is given."""
-        open_now = (entry for entry in self.entries(who, day) if entry.state == OPEN)
-        return _money(sum(_units("reserved", "up_to", entry.up_to) for entry in open_now))
+        """What is set aside for calls of `who` that are running now; today's, if no day is given."""
+        who, day, now = self._account("reserved", who, day)
+        with self._database.transaction(writes=False) as db:
+            return _money(sql.reserved_on(db, who, day, now))
 
     def entries(self, who: str, day: str | date | None = None) -> list[Entry]:
-        """Every reservation of a day, today if none is given, and what became of it, in order."""
-        who, day = self._account("entries", who, day)
-        query = sa.select(entries).where(entries.c.who == who, entries.c.day == day)
+        """Every reservation of a day, today if none is given, and what became of it, in order of time."""
+        who, day, now = self._account("entries", who, day)
         with self._database.transaction(writes=False) as db:
-            rows = db.execute(query.order_by(entries.c.made, entries.c.id)).all()
-        now, _ = self._now()
-        return [_entry(row, now) for row in rows]
+            return [_entry(row, now) for row in sql.entries_of(db, who, day)]
 
     def __repr__(self) -> str:
         return f"Ledger({self._database.name!r}, zone={self.zone!r})"
@@ -174,62 +169,44 @@ class Ledger:
             raise TypeError(f"{verb}: reservation must be one that reserve(…) gave, not {reservation!r}")
         now, _ = self._now()
         with self._database.transaction() as db:
-            this_day = lock_day(db, reservation.who, reservation.day)
-            this_entry = entries.c.id == reservation.id
-            before = db.execute(sa.select(entries).where(this_entry)).one_or_none()
+            sql.hold(db, reservation.who, reservation.day)
+            before = sql.entry_of(db, reservation.id)
             if before is None:
                 raise ValueError(f"{verb}: {self!r} knows nothing of {reservation!r}")
-            if before.state == SETTLED and units not in (None, before.amount):
+            if before.state == SETTLED and units is not None and units != before.amount:
                 kept = _money(before.amount)
                 raise ValueError(f"settle: {reservation!r} was settled with {kept:g}, so not with {_money(units):g}")
             if before.state == SETTLED or (state == RELEASED and before.state != OPEN):
                 return False
-            db.execute(entries.update().where(this_entry).values(state=state, amount=units, closed=now))
-            back = before.up_to if before.state == OPEN else 0
-            sums = {"spent": days.c.spent + (units or 0), "reserved": days.c.reserved - back}
-            db.execute(days.update().where(this_day).values(**sums))
-        return True
+            if state == RELEASED and before.expires <= now:
+                state = EXPIRED
+            sql.close(db, before, state, units, now)
+        return state != EXPIRED
 
     def _now(self) -> tuple[float, str]:
         """The time, and the day that it is in the ledger's zone."""
         now = limits.amount("Ledger", "the time that clock shows", self.clock())
         return now, datetime.fromtimestamp(now, self._zone).date().isoformat()
 
-    def _account(self, verb: str, who: str, day: str | date | None) -> tuple[str, str]:
-        return _name(verb, who), self._now()[1] if day is None else _day(verb, day)
+    def _account(self, verb: str, who: str, day: str | date | None) -> tuple[str, str, float]:
+        now, today = self._now()
+        return _name(verb, who), today if day is None else _day(verb, day), now
 
 
 def _opened(url: str, zone: str, stale_after: float, clock: Callable[[], float]) -> Ledger:
     return Ledger(url, zone=zone, stale_after=stale_after, clock=clock)
 
 
-def _take(db: sa.Connection, wanted: Reservation, units: int, room: int) -> bool:
-    """Look and reserve in one statement, so that nobody comes in between."""
-    this_day = (days.c.who == wanted.who) & (days.c.day == wanted.day)
-    fits = days.c.spent + days.c.reserved <= room
-    return db.execute(days.update().where(this_day, fits).values(reserved=days.c.reserved + units)).rowcount == 1
-
-
-def _expire(db: sa.Connection, who: str, day: str, now: float) -> None:
-    """Take back the reserves that nobody came back for."""
-    this_day = lock_day(db, who, day)
-    still_open = (entries.c.who == who) & (entries.c.day == day) & (entries.c.state == OPEN)
-    if db.execute(entries.update().where(still_open, entries.c.expires <= now).values(state=EXPIRED)).rowcount:
-        left = sa.select(sa.func.coalesce(sa.func.sum(entries.c.up_to), 0)).where(still_open)
-        db.execute(days.update().where(this_day).values(reserved=left.scalar_subquery()))
-
-
-def _entry(row: sa.Row[Any], now: float) -> Entry:
+def _entry(row: Any, now: float) -> Entry:
     state = EXPIRED if row.state == OPEN and row.expires <= now else row.state
     amount = None if row.amount is None else _money(row.amount)
     return Entry(row.id, row.who, row.day, state, _money(row.up_to), amount, row.made, row.closed)
 
 
 def _units(owner: str, name: str, value: Any) -> int:
-    """An amount of money in billionths: of a float, the decimal number that it shows."""
+    """An amount of money in billionths."""
     checked = limits.amount(owner, name, value)
-    exact = Fraction(value) if isinstance(value, (Decimal, Fraction, int)) else Fraction(float.__repr__(float(checked)))
-    units = round(exact * BILLION)
+    units = round(Fraction(value if isinstance(value, (Decimal, Fraction)) else checked) * BILLION)
     if units > BILLION * BILLION:
         raise ValueError(f"{owner}: {name} must be at most a billion, not {value!r}")
     return units

@@ -7,7 +7,6 @@ watched, it yields events in between. The drivers carry out the requests and dec
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from stoplib import reasons
@@ -15,47 +14,12 @@ from stoplib.events import Event, describe
 from stoplib.guards import Fired, GuardSet
 from stoplib.messages import Fatal, Reply, ToolCall
 from stoplib.outcome import Ending, Outcome, in_words, outcome_of
-from stoplib.state import DECLINED, ERROR, NOT_RUN, Result, Run
+from stoplib.requests import CUT_OFF, DeadlinePassed, Request, what_went_wrong
+from stoplib.state import DECLINED, ERROR, Result, Run
 from stoplib.tools import Toolbox, as_text, own_copy
 
 DECLINED_TEXT = "a person declined this: do not ask for it again; say what you would have done"
 NO_SUMMARY = "There is no summary by the model. The run stopped ({reason}) after {steps} steps; see the evidence."
-
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class DeadlinePassed(Exception):
-    """Thrown into the loop by a driver that can cancel what is running."""
-
-
-class Request:
-    """Something that only the outside world can give: `function(*args, **kwargs)` gets it.
-
-    kind       "model", "person" or "tool"
-    timeout    the seconds that a tool allows itself
-    time_left  the seconds until the run's deadline, if they have just been measured
-    siblings   all tool requests of the same batch
-    """
-
-    timeout: float | None = None
-    time_left: float | None = None
-    siblings: tuple[Request, ...] = ()
-
-    def __init__(
-        self,
-        kind: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] = NOTHING,
-    ) -> None:
-        self.kind = kind
-        self.function = function
-        self.args = args
-        self.kwargs = kwargs
-
-    def carry_out(self) -> Any:
-        return self.function(*self.args, **self.kwargs)
 
 
 Wanted = Request | Event
@@ -128,6 +92,7 @@ class Loop:
             return Ending(reasons.INTERRUPTED, "stopped by a person")
         if isinstance(error, DeadlinePassed):
             guard, limit = self.guards.nearest_deadline(self.run)
+            self.run.read_clock()
             return _ending_by([(guard, f"what was running was cancelled at the limit of {limit:g} s")])
         if isinstance(error, Fatal):
             return Ending(reasons.FATAL, str(error), error=error)
@@ -206,19 +171,32 @@ class Loop:
                     result = Result(call, value if type(value) is str else as_text(value))
                 except BaseException as error:
                     result = self._failed(call, one, error)
+                    if not isinstance(error, Exception) or isinstance(error, DeadlinePassed):
+                        run.record_result(result)
+                        self._leave_off(found)
+                        raise
             run.record_result(result)
             if watched:
                 yield Event("result", run, run.steps, result=result)
 
     def _failed(self, call: ToolCall, request: Request, error: BaseException) -> Result:
-        """The result of a tool that raised `error`. A stop signal is written down and passes through."""
-        if isinstance(error, Exception) and not isinstance(error, DeadlinePassed):
-            return Result(call, _what_went_wrong(error, request.function, call), ERROR)
-        if isinstance(error, Fatal):
-            self.run.record_result(Result(call, in_words(error), ERROR))
-        elif isinstance(error, KeyboardInterrupt):
-            self.run.record_result(Result(call, "not run to its end: a person stopped the run", NOT_RUN))
-        raise error
+        """The result of a tool that raised `error`, or that was running when something ended the run."""
+        if isinstance(error, DeadlinePassed):
+            return Result(call, CUT_OFF.format("the time limit was reached"), ERROR)
+        if isinstance(error, KeyboardInterrupt):
+            return Result(call, CUT_OFF.format("a person stopped the run"), ERROR)
+        if isinstance(error, Exception):
+            return Result(call, what_went_wrong(error, request.function, call), ERROR)
+        return Result(call, in_words(error), ERROR)
+
+    def _leave_off(self, found: Sequence[Request | Result]) -> None:
+        """Write down what has become of the rest of the batch, which may have run side by side."""
+        run = self.run
+        place = len(run.trace[-1].results)
+        for call, one in list(zip(run.batch, found, strict=True))[place:]:
+            if isinstance(one, Request) and not one.begun:
+                return  # it has not run, and is answered as such when the run is closed
+            run.record_result(one.left_off(call) if isinstance(one, Request) else one)
 
     def _look_up(self, call: ToolCall) -> Request | Result:
         found = self.tools.find(call)
@@ -243,7 +221,7 @@ class Loop:
                 ask.time_left = self.guards.time_left(run, waiting=True)
             said = yield ask
             run.record_wait(asked_at)
-            if said is not None and type(said) is not bool:
+            if said is not None and type(said) is not bool:  # None is no yes
                 raise TypeError(f"approve returned {describe(repr(said))}; it must return True or False")
             if not said:
                 found[place] = Result(call, DECLINED_TEXT, DECLINED)
@@ -275,24 +253,17 @@ class Loop:
                 raise TypeError(_no_reply(reply))
             run.record_reply(reply, closing=True)
             self.guards.settle(run)
-            run.close("no tools are available for the summary")
+            run.close("no tools are available any more")
         except (Exception, Fatal, KeyboardInterrupt):  # a summary that fails changes no reason
             return stand_in
-        return reply.text.strip() or stand_in
+        # Half a sentence, or words beside a request for one more look, are no summary.
+        return reply.text.strip() if reasons.ending(reply) == (reasons.ANSWERED, "") else stand_in
 
 
 def _ending_by(fired: Fired) -> Ending:
     """The ending by the guards that fired; the first one gives the reason."""
     first, detail = fired[0]
     return Ending(first.name, detail, tuple(g.name for g, _ in fired), wants_summary=first.summary_after)
-
-
-def _what_went_wrong(error: Exception, function: Callable[..., Any], call: ToolCall) -> str:
-    """A tool's exception in the words that help the model."""
-    from stoplib.schema import argument_error
-
-    wrong = argument_error(function, call.args) if isinstance(error, TypeError) else None
-    return f"wrong arguments for {call.name}: {wrong}" if wrong else in_words(error)
 
 
 def _no_reply(reply: Any) -> str:

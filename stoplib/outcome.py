@@ -30,6 +30,11 @@ class Ending(NamedTuple):
         return cls(FATAL, in_words(error), error=error)
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things: `1 step`, `2 steps`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def in_words(error: BaseException) -> str:
     """An exception in words, also if it has none of its own."""
     try:
@@ -86,7 +91,7 @@ class Outcome(Value):
         return transcript(self.task, self.trace)
 
     def __repr__(self) -> str:
-        parts = [f"{self.steps} steps", f"{self.tool_calls} tool calls", f"{self.usage.total} tokens"]
+        parts = [counted(self.steps, "step"), counted(self.tool_calls, "tool call"), counted(self.usage.total, "token")]
         parts += [f"{self.seconds:g} s"] if self.cost is None else [f"cost {self.cost:g}", f"{self.seconds:g} s"]
         said = f": {self.answer!r}" if self.answer else f" ({self.detail})" if self.detail else ""
         return f"<{self.reason}{said} | {', '.join(parts)}>"
@@ -137,7 +142,7 @@ def outcome_of(run: Run, ending: Ending, summary: str | None) -> Outcome:
     return Outcome(
         reason=ending.reason,
         detail=ending.detail,
-        answer=text if ending.reason in COMPLETE else None,
+        answer=(text or None) if ending.reason in COMPLETE else None,
         text=text,
         summary=summary,
         steps=run.steps,

@@ -10,7 +10,8 @@ a run ends
     │   ├── truncated      the reply was cut off at its output limit
     │   ├── context_full   the context window is full
     │   ├── empty_reply    the turn ended and nothing was said
-    │   └── unfinished     the API gave a word that we do not know, or one that does not fit
+    │   └── unfinished     the API gave a word that we do not know, or one that does not fit;
+    │                      or the model answered and a goal check said no
     ├── a guard fired      the guard's own name: max_steps, time_limit, …
     ├── interrupted        Ctrl-C, anywhere; the transcript is kept
     └── fatal              a Fatal, or the model itself raised; the exception is on `error`

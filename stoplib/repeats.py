@@ -16,6 +16,8 @@ from stoplib.tools import Traits
 
 Key = tuple[str, str]
 
+FLAT = frozenset({str, int, float, bool, type(None)})
+
 
 def canonical(value: Any) -> str:
     """One text for all ways to write the same value.
@@ -25,11 +27,9 @@ def canonical(value: Any) -> str:
     >>> canonical([1, 2]) == canonical([2, 1])
     False
     """
-    if type(value) is dict or isinstance(value, Mapping):
-        parts = [
-            f"{key!r}:{part!r}" if type(part) is str else f"{key!r}:{canonical(part)}"
-            for key, part in (value.items() if len(value) < 2 else _sorted(value))
-        ]
+    if isinstance(value, Mapping):
+        items = value.items() if len(value) < 2 else _sorted(value)
+        parts = [f"{k!r}:{v!r}" if type(v) in FLAT else f"{k!r}:{canonical(v)}" for k, v in items]
         return "{" + ",".join(parts) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join([canonical(part) for part in value]) + "]"
@@ -91,11 +91,19 @@ class Repeats:
 
         A batch is one unit, so a call counts once in it. Returns the characters of the arguments.
         """
+        if len(batch) == 1 and not traits:  # the usual case
+            [(name, args, _)] = batch
+            text = canonical(args)
+            key = (name, text)
+            self._keys = [key]
+            self.call = self._calls[key] = self._calls.get(key, 0) + 1
+            self._pushed = False
+            return len(text)
         keys = [(name, canonical(args)) for name, args, _ in batch]
         self._keys = keys
         counts = self._calls
         most = characters = 0
-        for key in keys if len(keys) < 2 else dict.fromkeys(keys):
+        for key in dict.fromkeys(keys):
             count = counts[key] = counts.get(key, 0) + 1
             characters += len(key[1])
             if count > most and not (traits and self._patient(key, traits[keys.index(key)])):
@@ -115,6 +123,11 @@ class Repeats:
         if traits:
             self._answered_specially(results, traits)
             return
+        if len(keys) == 1:
+            text = results[0][1]
+            self._same_result(text)
+            self._push((keys[0], text))
+            return
         texts = [text for _, text, _ in results]
         self._same_results(texts)
         self._push((*keys, *texts))
@@ -131,6 +144,8 @@ class Repeats:
                 patient = self._polled(key, text, trait.poll) or patient
             if trait.effect:
                 text = ""
+                if self._calls[key] == 1:  # something new was done, so an unchanged answer elsewhere is worth a look
+                    self.same, self._last_result = 0, None
             else:
                 texts.append(text)
             keys.append((key, text))
@@ -145,12 +160,16 @@ class Repeats:
 
     def _same_results(self, texts: list[str]) -> None:
         first = texts[0]
-        if len(texts) > 1 and any(text != first for text in texts):
+        if any(text != first for text in texts):
             self.same, self._last_result = 0, None
-        elif first == self._last_result:
+        else:
+            self._same_result(first)
+
+    def _same_result(self, text: str) -> None:
+        if text == self._last_result:
             self.same += 1
         else:
-            self.same, self._last_result = 1, first
+            self.same, self._last_result = 1, text
 
     def _polled(self, key: Key, text: str, patience: int) -> bool:
         """Note one result of a poll; whether its patience is still enough."""

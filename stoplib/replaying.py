@@ -70,6 +70,7 @@ class RecordedRun(Run):
         model, price, traits = recorded.model, recorded.price, recorded.traits
         super().__init__(task, lambda: 0.0, tools=traits, model=model, price=price, longest=longest)
         self.recorded = recorded
+        self.live = False
         self.summary_to_come = recorded.summary is not None
         self._steps = (step for step in recorded.trace if not step.closing)
         self.next: Step | None = next(self._steps, None)
@@ -125,5 +126,5 @@ class Replay(Loop):
             if step.closing:
                 run.ask_for_summary()
                 run.record_reply(step.reply, closing=True)
-                run.close("no tools are available for the summary")
+                run.close("no tools are available any more")
         return then.summary

@@ -69,7 +69,7 @@ class Run:
     seconds     time since the start, as of the last reading of the clock; never goes back
     waited      how much of `seconds` was spent waiting for a person
     errors      tool errors since a tool last did its job
-    refusals    calls that a person declined since one was last let through
+    refusals    calls that a person declined since a tool last did its job
     batch       the tool calls of the current reply, until all of them have been answered
     largest     the most tokens that one reply has had as its output
     repeats     what has happened before, see `stoplib.repeats`
@@ -104,6 +104,8 @@ class Run:
         self.repeats = Repeats(longest)
         self.model = model
         self.price = price
+        #: whether the run is happening; what is replayed costs nothing
+        self.live = True
         #: whether a closing summary may follow, for which one step and the reserves are kept back
         self.summary_to_come = False
         #: the most tokens that the model can answer with, if it says so
@@ -203,10 +205,8 @@ class Run:
     def _streaks(self, statuses: Sequence[str]) -> None:
         if OK in statuses:
             self.errors = self.refusals = 0
-        elif ERROR in statuses:
-            self.errors += statuses.count(ERROR)
-            self.refusals = 0
         else:
+            self.errors += statuses.count(ERROR)
             self.refusals += statuses.count(DECLINED)
 
     def close(self, reason: str) -> None:
@@ -225,14 +225,15 @@ class Run:
 
     def _count(self, usage: Usage) -> None:
         sent, answered, read, written = usage
-        if not type(sent) is type(answered) is type(read) is type(written) is int or min(usage) < 0:
+        if not (type(sent) is type(answered) is type(read) is type(written) is int and min(usage) >= 0):
             raise ValueError(f"the model reported {usage!r}; tokens are whole numbers of at least 0")
         self.tokens += sent + answered + read + written
         kinds = self._usage
         kinds[0] += sent
         kinds[1] += answered
-        kinds[2] += read
-        kinds[3] += written
+        if read or written:
+            kinds[2] += read
+            kinds[3] += written
         if answered > self.largest:
             self.largest = answered
         if self.price is not None:
@@ -256,14 +257,17 @@ def identified(calls: tuple[ToolCall, ...], step: int) -> tuple[ToolCall, ...]:
     for place, call in enumerate(calls, 1):
         if type(call) is not ToolCall:
             raise TypeError(f"a reply's calls must be ToolCalls, not {call!r}")
-        name, args, id = call
-        if not id:
-            id = f"call_{step}_{place}"
-            while len(calls) > 1 and any(other.id == id for other in calls):
-                id += "_"
-            call = ToolCall(name, args, id)
+        if not call.id:
+            call = ToolCall(call.name, call.args, _new_id(calls, step, place))
         named.append(call)
     return tuple(named)
+
+
+def _new_id(calls: tuple[ToolCall, ...], step: int, place: int) -> str:
+    made = f"call_{step}_{place}"
+    while len(calls) > 1 and any(call.id == made for call in calls):
+        made += "_"
+    return made
 
 
 def _said(text: str, calls: Sequence[ToolCall]) -> Message:

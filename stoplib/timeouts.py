@@ -6,7 +6,7 @@ import threading
 from contextvars import copy_context
 from typing import Any
 
-from stoplib.loop import Request
+from stoplib.requests import Request
 
 
 class ToolTimeout(Exception):

@@ -31,16 +31,31 @@ def field(*, default: Any, kw_only: Literal[True]) -> Any:
     return _Keyword(default)
 
 
+class _Signature:
+    """The signature of a class, for help() and editors, made when somebody asks."""
+
+    def __get__(self, value: Any, cls: type[Value]) -> Any:
+        from inspect import Parameter, Signature
+
+        def parameter(name: str, kind: Any) -> Parameter:
+            usual = getattr(cls, name, Parameter.empty)
+            return Parameter(name, kind, default=usual, annotation=cls._annotation(name))
+
+        places = [parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in cls._places]
+        return Signature(places + [parameter(name, Parameter.KEYWORD_ONLY) for name in cls._keywords])
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Value:
     """A frozen value. See the module."""
 
     _places: tuple[str, ...] = ()
     _keywords: tuple[str, ...] = ()
+    __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
         """Read the fields of the class from its annotations."""
-        for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+        for name, annotation in cls.__annotations__.items():
             if "ClassVar" in str(annotation):
                 continue
             given = cls.__dict__.get(name)
@@ -49,6 +64,12 @@ class Value:
                 cls._keywords = (*cls._keywords, name)
             elif name not in cls._places:
                 cls._places = (*cls._places, name)
+
+    @classmethod
+    def _annotation(cls, name: str) -> Any:
+        return next(
+            made.__annotations__[name] for made in cls.__mro__ if name in made.__dict__.get("__annotations__", {})
+        )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         name = type(self).__name__

@@ -264,4 +264,4 @@ lab_limits()
 #
 # ---
 #
-# Previous: [01 One exit: who decides that the run is over?](01_one_exit.ipynb)
+# Previous: [01 One exit: who decides that the run is over?](01_one_exit.ipynb) · Next: [03 Guards are functions](03_guards_are_functions.ipynb)

@@ -11,7 +11,8 @@ from stoplib.guards.budgets import (
     time_limit,
     token_budget,
 )
-from stoplib.guards.core import GATES, Guard
+from stoplib.guards.core import GATES, Guard, Limit
+from stoplib.guards.daily import daily_cap
 from stoplib.guards.guardset import Fired, GuardSet
 from stoplib.guards.outside import cancelled, goal_reached
 from stoplib.guards.repetition import going_in_circles, no_new_results, repeated_call, repeated_round
@@ -22,8 +23,10 @@ __all__ = [
     "Fired",
     "Guard",
     "GuardSet",
+    "Limit",
     "cancelled",
     "cost_budget",
+    "daily_cap",
     "goal_reached",
     "going_in_circles",
     "max_steps",

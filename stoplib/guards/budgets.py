@@ -152,9 +152,10 @@ class token_budget(Limit):
         sent, answer = next_call(run)
         if used + sent + answer <= limit:
             return None
+        known = "what the last one sent and received, new results estimated" if run.steps else "estimated"
         return (
             f"{in_full(used)} of {in_full(limit)} tokens used, and the next call would need about {sent + answer}:"
-            f" {sent} to send (what the last one sent and received, new results estimated), {answer} for the answer"
+            f" {sent} to send ({known}), {answer} for the answer"
         )
 
 

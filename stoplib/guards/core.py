@@ -111,6 +111,7 @@ class Limit(Guard):
     """A guard that fires when what is used reaches a limit."""
 
     unit: ClassVar[str] = ""
+    verb: ClassVar[str] = " used"
 
     def measure(self, run: Run) -> tuple[float, float]:
         """(used, limit): how far the run is, in this guard's unit."""
@@ -123,7 +124,7 @@ class Limit(Guard):
     def says(self, run: Run) -> str:
         used, limit = self.measure(run)
         over = f", {in_full(used - limit)} {self.unit} over" if used > limit else ""
-        return f"{in_full(used)} of {in_full(limit)} {self.unit} used{over}"
+        return f"{in_full(used)} of {in_full(limit)} {self.unit}{self.verb}{over}"
 
 
 class Function(Guard):

@@ -39,7 +39,8 @@ class goal_reached(Guard):
 class cancelled(Guard):
     """Somebody has set `event`, a `threading.Event` or anything else with `is_set()`.
 
-    A flag that was already set when the run started belongs to no run and does not stop this one.
+    A flag that was already set when the run started belongs to no run, and does not stop this one until
+    it has been cleared and set again.
     """
 
     event: Any
@@ -57,6 +58,7 @@ class cancelled(Guard):
 
     def fires(self, run: Run) -> bool:
         if not self.event.is_set():
+            run.notes.pop(id(self), None)  # seen clear: from now on it counts
             return False
         return not run.notes.get(id(self))
 

@@ -26,7 +26,7 @@ class repeated_call(Guard):
         return run.repeats.call >= self.limit
 
     def says(self, run: Run) -> str:
-        return f"the same call was asked for {run.repeats.call} times"
+        return f"the same call was asked for {run.repeats.call} time{'' if run.repeats.call == 1 else 's'}"
 
 
 class repeated_round(Guard):
@@ -79,7 +79,7 @@ class no_new_results(Guard):
     """The last `n` rounds all brought the same result, whatever was asked.
 
     Catches a query that is reworded again and again. Results of tools that act on the world say
-    nothing and do not count.
+    nothing and do not count; a new action starts the count anew.
     """
 
     n: int

@@ -15,6 +15,7 @@ class too_many_errors(Limit):
     n: int = 3
 
     unit = "errors in a row"
+    verb = ""
     usual_gates = ("after_round",)
 
     def validate(self) -> None:
@@ -29,11 +30,12 @@ class too_many_errors(Limit):
 
 
 class too_many_refusals(Limit):
-    """A person has declined `n` calls, and let none through in between."""
+    """A person has declined `n` calls, and no tool has done its job in between."""
 
     n: int = 3
 
     unit = "refusals in a row"
+    verb = ""
     usual_gates = ("after_round",)
 
     def validate(self) -> None:

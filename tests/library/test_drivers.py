@@ -1,7 +1,8 @@
-"""`run` and `steps`: two ways to drive one loop."""
+"""`run`, `arun` and `steps`: three ways to drive one loop."""
 
 # ruff: noqa: SIM300
 
+import asyncio
 import inspect
 import linecache
 import sys
@@ -11,9 +12,29 @@ from pathlib import Path
 import pytest
 
 import stoplib
-from stoplib import Event, Fatal, ManualClock, Outcome, answer, batch, call, max_steps, run, script, steps, time_limit
+from stoplib import (
+    Event,
+    Fatal,
+    ManualClock,
+    Outcome,
+    answer,
+    arun,
+    batch,
+    call,
+    max_steps,
+    run,
+    script,
+    steps,
+    time_limit,
+)
 
 from .helpers import LOOK, always, contents, counting, looking, requests, results
+
+
+def awaited(*args, **kwargs):
+    """`arun`, to its end."""
+    return asyncio.run(arun(*args, **kwargs))
+
 
 DRIVERS = [run, lambda *args, **kwargs: list(steps(*args, **kwargs))[-1].outcome]
 PACKAGE = str(Path(stoplib.__file__).parent)
@@ -22,7 +43,7 @@ PACKAGE = str(Path(stoplib.__file__).parent)
 class TestChecks:
     """What cannot work is refused before the model is called, by both drivers."""
 
-    @pytest.mark.parametrize("drive", [run, steps])
+    @pytest.mark.parametrize("drive", [run, steps, awaited])
     @pytest.mark.parametrize(
         ("wrong", "word"),
         [
@@ -59,6 +80,12 @@ class TestChecks:
         """`steps` refuses when it is called, not when its first event is asked for."""
         with pytest.raises(ValueError, match="do not bound"):
             steps(looking(), "go", guards=[])
+
+    @pytest.mark.parametrize("drive", [run, steps, arun])
+    def test_the_same_options(self, drive):
+        """All drivers take the same options with the same defaults."""
+        expected = [(p.name, p.kind, p.default) for p in inspect.signature(run).parameters.values()]
+        assert expected == [(p.name, p.kind, p.default) for p in inspect.signature(drive).parameters.values()]
 
     @pytest.mark.parametrize("drive", [run, steps])
     def test_options_are_named(self, drive):
@@ -102,13 +129,14 @@ class TestAgreement:
             raise Fatal("disk full")
 
         tools = {**LOOK, "bad": lambda: 1 / 0, "stop": stop, "fatal": fatal}
-        one, other = (drive(model, "go", tools=tools, clock=ManualClock()) for drive in DRIVERS)
-        assert (one.reason, one.detail, one.messages, repr(one)) == (
-            other.reason,
-            other.detail,
-            other.messages,
-            repr(other),
-        )
+        one, *others = (drive(model, "go", tools=tools, clock=ManualClock()) for drive in DRIVERS)
+        for other in others:
+            assert (one.reason, one.detail, one.messages, repr(one)) == (
+                other.reason,
+                other.detail,
+                other.messages,
+                repr(other),
+            )
 
     def test_run_gives_an_outcome(self):
         """`run` returns the outcome itself, which is that of the end event."""

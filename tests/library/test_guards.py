@@ -2,6 +2,7 @@
 
 # ruff: noqa: SIM300
 
+import threading
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -495,3 +496,135 @@ class TestGuardSet:
         """Without `guards=` a run ends after ten steps."""
         model = looking()
         assert ("max_steps", 10) == (run(model, "go", tools=LOOK).reason, model.calls)
+
+
+def passes():
+    """A check that passes."""
+    return True
+
+
+EVENT = threading.Event()
+
+# Each guard of the package with what it needs, and where it looks by itself.
+EACH = [
+    (stoplib.max_steps, (3,), ("before_call",)),
+    (stoplib.time_limit, (3,), ("before_call",)),
+    (stoplib.max_tool_calls, (3,), ("before_call", "before_action")),
+    (stoplib.token_budget, (3,), ("before_call",)),
+    (stoplib.cost_budget, (3,), ("before_call",)),
+    (stoplib.rough_token_budget, (3,), ("before_call",)),
+    (stoplib.repeated_call, (3,), ("before_action",)),
+    (stoplib.repeated_round, (), ("before_action", "after_round")),
+    (stoplib.going_in_circles, (), ("before_action", "after_round")),
+    (stoplib.no_new_results, (3,), ("after_round",)),
+    (stoplib.too_many_errors, (), ("after_round",)),
+    (stoplib.too_many_refusals, (), ("after_round",)),
+    (stoplib.goal_reached, (passes,), ("after_round",)),
+    (stoplib.cancelled, (EVENT,), GATES),
+]
+KINDS = [kind for kind, _, _ in EACH]
+
+
+def test_each_is_here():
+    """The table below holds every guard that the package shows."""
+    shown = {value for name in stoplib.__all__ if isinstance(value := getattr(stoplib, name), type)}
+    guards = {value for value in shown if issubclass(value, Guard)}
+    assert set(KINDS) == guards - {Guard, Limit} - {getattr(stoplib, "daily_cap", Guard)}
+
+
+@pytest.mark.parametrize(("kind", "needed", "gates"), EACH, ids=[kind.__name__ for kind in KINDS])
+class TestEachGuard:
+    """What holds for every guard of the package."""
+
+    def test_its_name_is_the_reason(self, kind, needed, gates):
+        """A guard is called like its reason, and can be imported from the package itself."""
+        assert kind.__name__ in stoplib.__all__
+        assert kind.__name__ == kind(*needed).name
+
+    def test_where_it_looks(self, kind, needed, gates):
+        """It looks at its own gates; `gate=` moves it to one."""
+        assert gates == kind(*needed).gates
+        assert [(gate,) for gate in GATES] == [kind(*needed, gate=gate).gates for gate in GATES]
+
+    def test_is_a_value(self, kind, needed, gates):
+        """Made twice it is equal, with an equal hash; at another gate it is another one."""
+        assert kind(*needed) == kind(*needed)
+        assert 1 == len({kind(*needed), kind(*needed)})
+        assert kind(*needed) != kind(*needed, gate="after_round")
+
+    def test_is_frozen(self, kind, needed, gates):
+        """Nothing of it can be set, added or deleted."""
+        guard = kind(*needed)
+        for change in (
+            lambda: setattr(guard, "gate", None),
+            lambda: setattr(guard, "n", 9),
+            lambda: delattr(guard, "n"),
+        ):
+            with pytest.raises(AttributeError):
+                change()
+        assert kind(*needed) == guard
+
+    def test_refuses_an_unknown_gate(self, kind, needed, gates):
+        """A gate that does not exist is refused with the ones that do."""
+        with pytest.raises(ValueError, match="before_call, before_action, after_round"):
+            kind(*needed, gate="sometimes")
+
+    def test_refuses_unknown_options(self, kind, needed, gates):
+        """An option that does not exist, or one argument too many, is a TypeError."""
+        with pytest.raises(TypeError):
+            kind(*needed, limits=3)
+        with pytest.raises(TypeError):
+            kind(*needed, True, True, True, True)
+
+    def test_needs_its_limit(self, kind, needed, gates):
+        """Without what it needs it is a TypeError that names it."""
+        if needed:
+            with pytest.raises(TypeError, match=kind.__name__):
+                kind()
+        else:
+            assert f"{kind.__name__}()" == repr(kind())
+
+    def test_as_a_class(self, kind, needed, gates):
+        """The bare class among the guards is refused with advice."""
+        with pytest.raises(TypeError, match=rf"{kind.__name__} is a kind of guard: give it its limit"):
+            GuardSet([kind])
+
+    def test_looking_changes_nothing(self, kind, needed, gates):
+        """Looked at at the start of a run it says nothing twice, or the same text twice, and counts nothing."""
+        guard, run_so_far = kind(*needed), state()
+        before = {name: value for name, value in vars(run_so_far).items() if name != "notes"}
+        assert guard(run_so_far) == guard(run_so_far)
+        assert before == {name: value for name, value in vars(run_so_far).items() if name != "notes"}
+
+    def test_only_a_text_or_none(self, kind, needed, gates):
+        """Looked at directly it gives a text or None, at the start and far over every limit."""
+        far = state(steps=99, seconds=99.0)
+        far.tokens, far.tool_calls, far.characters, far.cost, far.errors, far.refusals = 99, 99, 999, 99.0, 99, 99
+        said = [kind(*needed)(run_so_far) for run_so_far in (state(), far)]
+        assert {str, type(None)} >= {type(text) for text in said}
+
+
+class TestCombinationsOfAllKinds:
+    """Guards of all kinds can be joined."""
+
+    @pytest.mark.parametrize(("kind", "needed", "gates"), EACH, ids=[kind.__name__ for kind in KINDS])
+    def test_any_and_all(self, kind, needed, gates):
+        """`|` keeps each guard at its own gates; `&` looks at the latest gate of both."""
+        guard = kind(*needed)
+        assert (guard, max_steps(9)) == (guard | max_steps(9)).parts
+        latest = max((*gates, "before_call"), key=GATES.index)
+        assert (latest,) == (guard & max_steps(9)).gates
+
+    def test_both_must_fire(self):
+        """A budget that is used up ends the run only once the rounds repeat as well, at the gate after the round."""
+        both = stoplib.max_tool_calls(2) & stoplib.going_in_circles()
+        model = script(*[call("look", n=n) for n in (1, 2, 3, 3, 3)])
+        outcome = run(model, "go", tools={"look": lambda n: n}, guards=[both, max_steps(9)])
+        assert ("max_tool_calls & going_in_circles", 4, 4) == (outcome.reason, outcome.steps, outcome.tool_calls)
+
+    def test_what_looks_at_two_gates_stops_at_the_later_one(self):
+        """Joined by `&`, a quota is looked at where the other guard looks, and so no longer before the call."""
+        both = stoplib.max_tool_calls(2) & stoplib.repeated_call(2)
+        assert ("before_action",) == both.gates
+        outcome = run(looking(), "go", tools=LOOK, guards=[both, max_steps(9)])
+        assert (3, 2) == (outcome.steps, outcome.tool_calls)

@@ -49,11 +49,11 @@ class TestCounting:
         assert (reason, min(steps, 3), min(steps, 3)) == (outcome.reason, outcome.steps, model.calls)
 
     def test_tool_calls(self):
-        """Calls that ran or failed to are counted; declined ones and those not run are not."""
+        """Calls that ran, failed to or were cut off are counted; declined ones and those not run are not."""
         reply = batch(call("look"), call("bad"), call("unknown"), call("declined"), call("stop"), call("look"))
         tools = {**LOOK, "bad": raising(ValueError()), "declined": LOOK["look"], "stop": raising(KeyboardInterrupt())}
         outcome = run(always(reply), "go", tools=tools, approve=lambda asked: asked.name != "declined")
-        assert (3, ["ok", "error", "error", "declined", "not_run", "not_run"]) == (
+        assert (4, ["ok", "error", "error", "declined", "error", "not_run"]) == (
             outcome.tool_calls,
             [r.status for r in outcome.trace[0].results],
         )

@@ -262,8 +262,8 @@ class TestResults:
         tools = {"good": lambda: 1, "bad": lambda: 1 / 0, "stop": stop}
         outcome = run(lambda messages: reply, "go", tools=tools)
         assert [False, True, True, True, True] == [m["is_error"] for m in outcome.messages[2:]]
-        assert ["ok", "error", "error", "not_run", "not_run"] == [r.status for r in outcome.trace[0].results]
-        assert 3 == outcome.tool_calls
+        assert ["ok", "error", "error", "error", "not_run"] == [r.status for r in outcome.trace[0].results]
+        assert 4 == outcome.tool_calls
 
 
 class TestArguments:

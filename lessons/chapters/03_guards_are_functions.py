@@ -1,0 +1,298 @@
+# %% title [markdown]
+# # Guards are functions: how do you add a rule without touching the loop?
+#
+# **What you will do.** Turn stop rules into functions that one loop takes in a list, and watch six such functions go wrong.
+#
+# **What you will learn**
+#
+# - write a guard, and run any list of guards in one loop
+# - predict after which tool call a guard ends a run
+# - recognise a guard that remembers, reads too much, misreads a result or looks too late
+# - combine guards, and say which one names the reason
+#
+# **What you need.** [Chapter 02](02_three_exits.ipynb).
+#
+# **Time.** About 40 minutes.
+
+# %% take-them-out [markdown]
+# ## Take the rules out of the loop
+#
+# In chapter 02 each limit was a parameter and a few lines of the loop. Four more rules would be four more parameters. Take the rules out instead: a **guard** is a function that
+# looks at the run so far and returns a text, the reason to stop, or `None`. The model cannot influence it.
+#
+# Two scripted models will be in trouble here: `retries` asks for the same query again and again, `alternates` for two queries in turn. They reply as models of the library do, so that they can run in both loops.
+
+# %% models
+from stoplib.course.checkpoint import predict, reveal
+from stoplib.fakes import alternates, retries
+
+tools = {"search": lambda query: "no match"}
+
+# %% loop-part [markdown]
+# The loop keeps what has happened in `run`, and hands that to each guard before each call of the model. It has one limit of its own, the number of steps, so that it always ends. `print_run` prints
+# the **trace** of a run: each step's call and its result, then the reason.
+
+# %% run-agent
+from types import SimpleNamespace
+
+def run_agent(model, tools, task, max_steps=20, guards=()):
+    run = SimpleNamespace(messages=[{"role": "user", "content": task}], tool_calls=0)
+    for _ in range(max_steps):
+        for guard in guards:
+            if reason := guard(run):
+                return run, reason
+        reply = model(run.messages)
+        if not reply.calls:
+            return run, "answered"
+        asked = reply.calls[0]
+        result = tools[asked.name](**asked.args)
+        run.messages.append({"role": "assistant", "tool_calls": [{"name": asked.name, "args": asked.args}]})
+        run.messages.append({"role": "tool", "content": result})
+        run.tool_calls += 1
+    return run, f"step limit {max_steps}"
+
+def print_run(run, reason):
+    for request, result in zip(run.messages[1::2], run.messages[2::2], strict=True):
+        print(request["tool_calls"][0]["args"], "->", result["content"])
+    print("stopped:", reason)
+
+# %% no-guards
+print_run(*run_agent(retries, tools, "Find it.", max_steps=4))
+
+# %% guards-part [markdown]
+# ## Write three guards
+#
+# A step limit of 4 stops this model after four calls, and one of 400 after four hundred. A better rule looks at what was asked, and at what came of it. A guard with a limit of its own is made by a function: `max_tool_calls(10)` returns a
+# guard that knows the 10. `repeated_call(2)` makes one that goes through the requests, `too_many_errors(3)` one for three failed tool calls in a row.
+
+# %% max-tool-calls
+def max_tool_calls(limit):
+    def guard(run):
+        return f"{limit} tool calls" if run.tool_calls >= limit else None
+    return guard
+
+# %% repeated-call
+import json
+
+def requests(messages):
+    return [json.dumps(c, sort_keys=True) for m in messages for c in m.get("tool_calls", [])]
+
+def repeated_call(limit):
+    def guard(run):
+        asked = requests(run.messages)
+        if asked and asked.count(asked[-1]) >= limit:
+            return f"repeated call, {limit} times"
+    return guard
+
+# %% too-many-errors
+def too_many_errors(limit):
+    def guard(run):
+        last = [m["content"] for m in run.messages if m["role"] == "tool"][-limit:]
+        if len(last) == limit and all("error" in text for text in last):
+            return f"{limit} errors in a row"
+    return guard
+
+# %% same-question [markdown] checkpoint="3.1"
+# `repeated_call(2)` fires when the last request has been made twice, anywhere in the run. `sort_keys` makes the order of a request's arguments irrelevant.
+#
+# ### Checkpoint 3.1
+#
+# `retries` runs with the three guards below and at most 20 steps. How often does `search` run?
+#
+# - a) `1` :: The second request is the repeat, so it seems natural that it does not run. But this loop hands the run to the guards only before a call of the *model*. When the second request is known,
+#   nothing looks before its tool runs.
+# - b) `2` :: The guards look before each call of the model. Before the third they see the same request twice; by then its tool has run twice as well.
+# - c) `3` :: That would be so if the first request did not count, as in "repeated two times". This guard counts how often the request was made, the first time included.
+# - d) `10` :: That is the limit of `max_tool_calls`. It would be reached if nothing looked at what is asked.
+
+# %% same-predict role="predict"
+predict("3.1")
+
+# %% same-reveal role="reveal"
+guards = [repeated_call(2), max_tool_calls(10), too_many_errors(3)]
+run, reason = run_agent(retries, tools, "Find it.", guards=guards)
+print_run(run, reason)
+reveal("3.1", run.tool_calls)
+
+# %% alternating-question [markdown] checkpoint="3.2"
+# ### Checkpoint 3.2
+#
+# The same guards, and now the model is `alternates`: "stop", "halt", "stop", "halt", … How often does `search` run?
+#
+# - a) `3` :: No request equals the one before it, but `repeated_call` counts over the whole run. The third request is the first one again.
+# - b) `4` :: Then both queries have been made twice. One of them is enough: the guard counts the last request alone.
+# - c) `10` :: So it would be if `repeated_call` compared each request with the one before it: these never match, and the limit on tool calls would be next.
+# - d) `20` :: That is the step limit. It is never reached, because `max_tool_calls(10)` stands before it whatever the model asks.
+
+# %% alternating-predict role="predict"
+predict("3.2")
+
+# %% alternating-reveal role="reveal"
+run, reason = run_agent(alternates, tools, "Find it.", guards=guards)
+print_run(run, reason)
+reveal("3.2", run.tool_calls)
+
+# %% reading-part [markdown]
+# ## A guard that reads too much
+#
+# Our `repeated_call` goes through all messages before every call. How much does it read in a longer run? Count the characters of the requests that it goes through.
+
+# %% reading
+def counts_reading(run):
+    counts_reading.read += sum(len(text) for text in requests(run.messages))
+
+for steps in (10, 20, 40):
+    counts_reading.read = 0
+    run_agent(alternates, tools, "Find it.", max_steps=steps, guards=[counts_reading])
+    print(f"{steps} steps: {counts_reading.read:>6} characters read")
+
+# %% memory-part [markdown]
+# ## A guard that remembers
+#
+# Twice the steps, four times the reading: the cost grows with the square of the run. So somebody lets the guard read the last round alone and keep its own count. Somebody else writes a deadline that notes
+# the time when the guard is made. Run each of them, the first one twice.
+
+# %% remembering
+from collections import Counter
+
+def repeated_call_2(limit):
+    seen = Counter()
+    def guard(run):
+        seen.update(requests(run.messages[-2:]))
+        return f"repeated call, {limit} times" if max(seen.values(), default=0) >= limit else None
+    return guard
+
+guards_2 = [repeated_call_2(2)]
+for _ in range(2):
+    print_run(*run_agent(retries, tools, "Find it.", guards=guards_2))
+
+# %% deadline
+from stoplib import ManualClock
+
+def deadline(seconds, clock):
+    start = clock()
+    return lambda run: f"deadline of {seconds} s" if clock() - start > seconds else None
+
+clock = ManualClock()
+guards_3 = [deadline(10, clock)]
+clock.advance(60)  # the program waits for its first user
+print_run(*run_agent(retries, tools, "Find it.", guards=guards_3))
+
+# %% pitfall [markdown]
+# The second run and the late run were stopped before their first call. What changes in a run belongs to the run; a guard that keeps it carries it into the next one.
+#
+# > **Pitfall: looking for a word.** `too_many_errors` takes a result for an error when the word "error" is in it. The next model wants to read three pages and then answer. The pages are good, and their
+# > subject is how to handle errors.
+
+# %% good-results
+from stoplib.fakes import answers_after
+
+pages = {"search": lambda query: f"How to handle an error, {query}"}
+print_run(*run_agent(answers_after(3), pages, "How do I handle errors?", guards=[too_many_errors(3)]))
+
+# %% library-part [markdown]
+# ## Let the library take over
+#
+# In the library **the run counts, and a guard only looks**. Everything is counted once, when it happens, and a new run starts with new counts. So a guard has nothing to remember and nothing to read again. Errors are
+# flagged, not searched for. Here are our runs once more, with guards that are used again, and a time limit that was made a minute before:
+
+# %% library-rows
+import stoplib
+
+several = [stoplib.repeated_call(2, gate="before_call"), stoplib.max_tool_calls(10), stoplib.too_many_errors(3),
+           stoplib.time_limit(10), stoplib.max_steps(20)]
+no_news = [stoplib.no_new_results(3), stoplib.max_steps(20)]
+clock.advance(60)
+for model, guards in [(retries, [stoplib.max_steps(4)]), (retries, several), (alternates, several), (alternates, no_news)]:
+    outcome = stoplib.run(model, "Find it.", tools=tools, guards=guards, clock=clock)
+    print(f"{outcome.tool_calls} tool calls, {outcome.reason}: {outcome.detail}")
+print(stoplib.run(answers_after(3), "How do I handle errors?", tools=pages, guards=several).reason)
+
+# %% gates-part [markdown]
+# ## Look in the right place
+#
+# The numbers are those of our loop because of `gate="before_call"`. A **gate** is a place in a step where guards look. There are three, in this order: *before the call* of the model; *before the action*, when the
+# request is known and its tools have not run; *after the round*. The first gate at which a guard fires ends the run. At one gate, the order of the list decides.
+
+# %% gates
+for gate in ("before_call", "before_action"):
+    guards = [stoplib.repeated_call(2, gate=gate), stoplib.max_steps(20)]
+    outcome = stoplib.run(retries, "Find it.", tools=tools, guards=guards)
+    print(f"{gate}: model calls {outcome.steps}, tool calls {outcome.tool_calls}")
+for guard in (stoplib.repeated_call(2), stoplib.max_tool_calls(2), stoplib.max_steps(20)):
+    print(guard, "usually looks at", *guard.gates)
+
+# %% json-part [markdown]
+# Each guard has a gate of its own, or two: a quota asks whether it is used up, and whether the tools just asked for would pass it. A repeat is best seen before the action: nobody wants the same mail sent twice.
+#
+# The request that a guard sees there was written by the model. It should be **JSON**, the text form in which models send arguments, but it can be cut off. Our next guard trusts it.
+
+# %% bad-json
+from stoplib import Reply, ToolCall, answer, script
+
+def long_query(run):
+    if run.trace and len(run.trace[-1].calls[0].args["query"]) > 99:
+        return "a query of more than 99 characters"
+
+cut_off = script(Reply(calls=[ToolCall("search", '{"query": "st')]), answer("done"))
+for guard in (long_query, stoplib.repeated_call(2)):
+    outcome = stoplib.run(cut_off, "Find it.", tools=tools, guards=[guard, stoplib.max_steps(20)])
+    print(f"{outcome.reason}. The model read: {outcome.messages[2]['content']}")
+
+# %% combine-part [markdown]
+# ## Combine guards
+#
+# Our guard raised an error, and that ended the run as `fatal`: a guard that fails must not let everything through. The library's guard did not mind.
+#
+# Guards can be joined. `a | b` is both, each at its own gate. `a & b` fires only when both do, at the later of their gates. So `patient` puts up with repeats until five tool calls are used.
+
+# %% combine
+patient = stoplib.repeated_call(2) & stoplib.max_tool_calls(5)
+for guard in (patient, patient | stoplib.max_steps(4), max_tool_calls(3)):
+    outcome = stoplib.run(alternates, "Find it.", tools=tools, guards=[guard, stoplib.max_steps(20)])
+    print(f"{outcome.reason}: {outcome.detail}")
+
+# %% which-question [markdown] checkpoint="3.3"
+# The reason is the guard's name. The last line comes from our own `max_tool_calls`: a plain function works as a guard, before the call, and this one is called `guard`. Name yours well.
+#
+# ### Checkpoint 3.3
+#
+# `alternates` runs in the library with `guards=[repeated_call(2), max_tool_calls(2), max_steps(20)]`, all from the library. Which reason does the run end with?
+#
+# - a) `repeated_call` :: It is the first in the list, and the third request is a repeat. But that request is never made: the order of the list counts only among guards that fire at the same gate.
+# - b) `repeated_call | max_tool_calls` :: Both limits are due at the third step, so one might expect both names. A run ends for one reason, and two entries of a list are not one joined guard.
+# - c) `max_tool_calls` :: Two tool calls have been made when the third step begins. That is seen before the call, so the model never gets to ask for the repeat.
+
+# %% which-predict role="predict"
+predict("3.3")
+
+# %% which-reveal role="reveal"
+guards = [stoplib.repeated_call(2), stoplib.max_tool_calls(2), stoplib.max_steps(20)]
+outcome = stoplib.run(alternates, "Find it.", tools=tools, guards=guards)
+print(f"{outcome.steps} model calls, {outcome.tool_calls} tool calls, fired: {outcome.fired}")
+reveal("3.3", outcome.reason)
+
+# %% recap [markdown]
+# ## Exercise
+#
+# [Exercise 02: write the guard `no_new_results`](../exercises/02_no_new_results.ipynb). About 25 minutes. You also find out which guard stops the alternating model first.
+#
+# ## Recap
+#
+# You can now
+#
+# - add a rule to a loop without touching the loop
+# - tell what belongs to the guard, its limit, from what belongs to the run, everything that changes
+# - choose the gate at which a rule looks, and say what has run by then
+# - combine guards, and tell who names the reason
+#
+# ## In practice
+#
+# - Rules that keep state exist in real frameworks too, and have to be reset before they can be used again; AutoGen's [termination conditions](https://microsoft.github.io/autogen/stable/user-guide/agentchat-user-guide/tutorial/termination.html)
+#   are of this kind, and are reset after each run.
+# - Arguments that are not valid JSON do occur: in one [report](https://github.com/openai/openai-agents-python/issues/2061) a request with a missing brace was stored with the session, and broke it.
+# - Exact comparison misses a query that says the same in other words. The next chapter is about what "the same" should mean.
+#
+# ---
+#
+# Previous: [02 Three exits: answer, steps or time?](02_three_exits.ipynb) · Next: [04 Running in circles: is it stuck, or is it working?](04_running_in_circles.ipynb)

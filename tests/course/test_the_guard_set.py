@@ -1,0 +1,133 @@
+"""Exercise 10: its scenarios are what they say, and each guard of a right set is needed."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from stoplib import (
+    cancelled,
+    going_in_circles,
+    max_steps,
+    max_tool_calls,
+    no_new_results,
+    repeated_call,
+    time_limit,
+    token_budget,
+    too_many_errors,
+    too_many_refusals,
+    tool,
+)
+from stoplib.course.checks import ChecksFailed
+from stoplib.course.exercises import the_guard_set as exercise
+
+SOURCE = Path(__file__).parents[2] / "lessons" / "exercises" / "10_the_guard_set.py"
+
+
+def sending(run):
+    return "a message" if any(call.name == "send" for call in run.batch) else None
+
+
+def a_right_set(tools, stop):
+    declared = tools | {
+        "status": tool(poll=16)(tools["status"]),
+        "feed": tool(volatile=("at",))(tools["feed"]),
+    }
+    guards = [
+        cancelled(stop),
+        too_many_errors(3),
+        too_many_refusals(3),
+        repeated_call(2) & sending,
+        going_in_circles(times=3),
+        no_new_results(4),
+        max_tool_calls(60),
+        token_budget(100_000, hard=True),
+        time_limit(300, working=True),
+        max_steps(40),
+    ]
+    return declared, guards
+
+
+def without(place):
+    """A right set with one guard taken out, and a bound that is out of reach."""
+
+    def guard_set(tools, stop):
+        declared, guards = a_right_set(tools, stop)
+        return declared, [*guards[:place], *guards[place + 1 :], max_steps(140)]
+
+    return guard_set
+
+
+def wrong(guard_set):
+    """The scenarios on which the set is not right."""
+    return [s.name for s in exercise.SCENARIOS if not exercise._verdict(guard_set, s).ok]
+
+
+def test_a_right_set_is_right_on_all():
+    """Sixteen scenarios, and a set that is right on each."""
+    assert len(exercise.SCENARIOS) == 16
+    assert wrong(a_right_set) == []
+
+
+@pytest.mark.parametrize("place", range(10))
+def test_every_guard_is_needed(place):
+    """Without any one of its guards the set is wrong on one or two scenarios, and right on the rest."""
+    assert 1 <= len(wrong(without(place))) <= 2
+
+
+@pytest.mark.parametrize("name", ["status", "feed"])
+def test_every_declaration_is_needed(name):
+    """Without what a tool declares the set is wrong somewhere."""
+
+    def guard_set(tools, stop):
+        declared, guards = a_right_set(tools, stop)
+        return declared | {name: tools[name]}, guards
+
+    assert len(wrong(guard_set)) == 1
+
+
+def test_without_guards_only_honest_runs_end():
+    """Nothing but a bound out of reach: the honest runs end by themselves, and no runaway does."""
+    honest = [scenario.name for scenario in exercise.SCENARIOS if not scenario.reasons]
+    loose = wrong(lambda tools, stop: (tools, [max_steps(10_000)]))
+    assert [s.name for s in exercise.SCENARIOS if s.name not in loose] == honest
+
+
+def test_the_score():
+    """The score names what is wrong and what happened there, and never raises."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exercise.score(a_right_set)
+        exercise.score(without(0))
+        exercise.score(lambda tools, stop: None)
+    said = printed.getvalue()
+    assert said.startswith("right on 16 of 16\nright on 15 of 16: these are not, and this is what happened\n")
+    assert "- a person says stop\n" in said
+    assert "right on 0 of 16" in said
+
+
+def test_a_set_that_prints_without_end():
+    """A guard that prints at every look does not flood the notebook."""
+
+    def chatty(run):
+        for n in range(100):
+            print("looking", n)
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(ChecksFailed):
+        exercise.check_stuck(lambda tools, stop: (tools, [chatty, max_steps(40)]))
+    assert printed.getvalue().count("\n") < 120
+
+
+def test_the_text_says_what_is_checked():
+    """The numbers of the task are those of the checks, and its table has a row for each runaway."""
+    text = SOURCE.read_text(encoding="utf-8")
+    assert f"at most {exercise.MOST_STEPS} model calls" in text
+    assert f"at most {exercise.MOST_TOKENS:,} tokens" in text
+    assert f"after {exercise.MOST_SECONDS} seconds or later" in text
+    assert f"at most {exercise.MOST_TOOL_CALLS} tool calls" in text
+    assert f"at most {exercise.MOST_QUESTIONS} questions" in text
+    rows = re.findall(r"^# \| (it |each |every |new |the |a ).*\| .* \| .* \|$", text, flags=re.MULTILINE)
+    assert len(rows) == sum(bool(scenario.reasons) for scenario in exercise.SCENARIOS)
