@@ -29,7 +29,7 @@ def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
     """
     if not isinstance(trace, Outcome):
         raise TypeError(f"replay needs an outcome, from run(…) or load(path), not {trace!r}")
-    guard_set = GuardSet(guards)
+    guard_set = GuardSet(guards, finite=True)  # a recording ends by itself
     run = RecordedRun(trace, guard_set.longest_cycle())
     guard_set.begin(run)
     loop = Replay(run, run.next_reply, Toolbox(), guard_set, summarize=run.summary_to_come)

@@ -322,4 +322,4 @@ print("without usage:", "fails" if fails(live_check, answers_after(1)) else "pas
 #
 # ---
 #
-# Previous: [08 Ending well: what does the caller get when it did not work?](08_ending_well.ipynb) · Next: 10 Choosing limits: what number? (being written)
+# Previous: [08 Ending well: what does the caller get when it did not work?](08_ending_well.ipynb) · Next: [10 Choosing limits: what number?](10_choosing_limits.ipynb)

@@ -10,7 +10,7 @@
 # - say what the set costs honest runs, and what happens when one guard is missing
 # - turn guards into sentences that hold, and name what they do not see
 #
-# **What you need.** [Chapters 03](03_guards_are_functions.ipynb) to 10 (being written).
+# **What you need.** [Chapters 03](03_guards_are_functions.ipynb) to [10](10_choosing_limits.ipynb).
 #
 # **Time.** About 45 minutes.
 
@@ -292,4 +292,4 @@ print("slow: ", attack(fakes.never_answers, {"search": lambda query: hours.advan
 #
 # ---
 #
-# Previous: 10 Choosing limits: what number? (being written)
+# Previous: [10 Choosing limits: what number?](10_choosing_limits.ipynb)

@@ -18,16 +18,16 @@ Deadline = tuple[float, float, time_limit]
 class GuardSet:
     """The guards of one run, sorted by gate.
 
-    Raises TypeError for what is no guard, and ValueError if none of them bounds the run.
+    Raises TypeError for what is no guard, and ValueError if none of them bounds a run that is not `finite`.
     """
 
-    def __init__(self, guards: Iterable[Any]) -> None:
+    def __init__(self, guards: Iterable[Any], finite: bool = False) -> None:
         if isinstance(guards, (Guard, str)) or not isinstance(guards, Iterable):
             raise TypeError(f"guards must be a list such as [max_steps(10)], not {guards!r}")
         self.guards = tuple(part for g in guards for part in as_guard(g).parts)
         for g in self.guards:
             _check(g)
-        if not any(g.bounds for g in self.guards):
+        if not finite and not any(g.bounds for g in self.guards):
             raise ValueError(
                 f"guards={list(self.guards)!r} do not bound the run: a model that never answers would"
                 " go on for ever. Add max_steps(n) or time_limit(seconds)."

@@ -26,6 +26,7 @@ from stoplib import (
     script,
     steps,
     time_limit,
+    tool,
 )
 
 from .helpers import LOOK, always, contents, counting, looking, requests, results
@@ -56,6 +57,7 @@ class TestChecks:
             ({"guards": [max_steps]}, "give it its limit"),
             ({"guards": max_steps(3)}, "must be a list"),
             ({"tools": [5]}, "not a tool"),
+            ({"tools": tool(always)}, "tools must be a list"),
             ({"clock": 5}, ""),
             ({"clock": None}, ""),
         ],

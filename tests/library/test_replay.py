@@ -407,11 +407,17 @@ class TestChecks:
         with pytest.raises(TypeError, match="replay needs an outcome, from run"):
             replay(trace, [max_steps(3)])
 
-    @pytest.mark.parametrize("guards", [[], [repeated_call(2)], [None], max_steps(3)])
-    def test_guards_as_for_a_run(self, guards):
-        """Guards that a run would refuse are refused."""
-        with pytest.raises((TypeError, ValueError)):
+    @pytest.mark.parametrize("guards", [[None], ["max_steps"], [max_steps], max_steps(3), None])
+    def test_what_is_no_guard(self, guards):
+        """What a run would not take for guards is refused."""
+        with pytest.raises(TypeError):
             replay(recorded(), guards)
+
+    def test_guards_need_not_bound(self):
+        """A recording ends by itself, so guards that do not bound a run can be held against it alone."""
+        outcome = recorded(alternates)
+        assert "repeated_call" == replay(outcome, [repeated_call(2)]).reason
+        assert facts(outcome) == facts(replay(outcome, []))
 
     def test_a_cost_budget_needs_a_price(self):
         """A recording without a price cannot be held against a cost budget."""

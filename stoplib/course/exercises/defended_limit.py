@@ -1,0 +1,237 @@
+"""Exercise 09: a guard set chosen from recorded runs, tried on other tasks of the same agent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import stoplib
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.population import Recorded, recorded_runs
+from stoplib.guards.core import Limit
+from stoplib.guards.guardset import GuardSet
+
+EXERCISE = "09"
+MOST_LINES = 1_000_000
+MOST_LOST = 0.02
+LEAST_SAVED = 0.6
+
+Choose = Callable[..., Any]
+
+NO_BOUND = "a repetition rule bounds nothing if the model does something new each time. Which guard bounds every run?"
+NO_LIST = "return a list of guards, such as [max_steps(10)], also if it is only one."
+ENDLESS = "choose has to come to an end. Which loop in it does not?"
+SAME = "your choice is the same for all three agents. What does it take from the runs that it gets?"
+UNITS = "compare the units: which of your numbers counts steps, and which counts tokens?"
+TOO_LOW = (
+    "your guards cut more successes than that even among the runs that they were chosen from."
+    " What share of them is above your number?"
+)
+HEADROOM = (
+    "on the runs that it was chosen from, your choice keeps within 2 %."
+    " The longest success is still to come: what do you leave for it?"
+)
+WRONG_RUNS = "which runs did you learn from? The longest run of all is a runaway, and so are the longest failures."
+TOO_HIGH = "the runaways go on for long after the longest success. How much headroom is enough?"
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One agent to choose for: how long its tasks are, and how dear its calls."""
+
+    name: str
+    seed: int
+    scale: float
+    tokens: float
+
+
+AGENTS = (
+    Agent("agent A", 20, 1, 1),
+    Agent("agent B, long tasks", 29, 4, 0.2),
+    Agent("agent C, dear calls", 25, 0.6, 6),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What guards do to recorded runs. `kept` are the tokens that the runaways use with them."""
+
+    successes: int
+    lost: int
+    runaways: int
+    used: int
+    kept: int
+
+    @property
+    def share_lost(self) -> float:
+        return self.lost / max(self.successes, 1)
+
+    @property
+    def share_saved(self) -> float:
+        return 1 - self.kept / max(self.used, 1)
+
+    def __str__(self) -> str:
+        return f"{self.said_lost}; {self.said_saved}"
+
+    @property
+    def said_lost(self) -> str:
+        return f"{self.lost} of {self.successes} successes lost ({100 * self.share_lost:.1f} %)"
+
+    @property
+    def said_saved(self) -> str:
+        return f"{100 * self.share_saved:.0f} % of the tokens of {self.runaways} runaways saved"
+
+
+@dataclass
+class Seen:
+    """What `choose` returned for one agent, or how it went wrong."""
+
+    agent: Agent
+    guards: list[Any]
+    problem: str = ""
+    hint: str = ""
+
+
+def measured(runs: Iterable[Recorded], guards: Iterable[Any]) -> Measured:
+    """Replay `guards` over `runs` and count.
+
+    >>> runs = recorded_runs(1, tasks=10)
+    >>> print(measured(runs, [stoplib.max_steps(1000)]))
+    0 of 23 successes lost (0.0 %); 0 % of the tokens of 1 runaways saved
+    """
+    successes = lost = runaways = used = kept = 0
+    guards = list(guards)
+    for one in runs:
+        runaway = one.outcome.reason == "max_steps"
+        if not (one.success or runaway):
+            continue
+        ended = stoplib.replay(one.outcome, guards)
+        if one.success:
+            successes += 1
+            lost += ended.steps < one.outcome.steps
+        else:
+            runaways += 1
+            used += one.outcome.usage.total
+            kept += ended.usage.total
+    return Measured(successes, lost, runaways, used, kept)
+
+
+def check_guards(choose: Choose) -> None:
+    """Is it a guard set, and does it bound a run?"""
+
+    def verdicts() -> Iterator[Verdict]:
+        for seen in _choices(choose):
+            yield Verdict(
+                f"{seen.agent.name}: a guard set that bounds a run", not seen.problem, seen.problem, seen.hint
+            )
+
+    judge(EXERCISE, verdicts())
+
+
+def check_lost(choose: Choose) -> None:
+    """How many successes are lost on other tasks."""
+    judge(EXERCISE, _tried(choose, "at most 2 % of the successes lost", _lost))
+
+
+def check_saved(choose: Choose) -> None:
+    """How much of what the runaways used is saved on other tasks."""
+    judge(EXERCISE, _tried(choose, "at least 60 % of the runaways' tokens saved", _saved))
+
+
+def _tried(
+    choose: Choose, asked: str, look: Callable[[Seen, Measured, bool], tuple[bool, str, str]]
+) -> Iterator[Verdict]:
+    choices = _choices(choose)
+    same = len({repr(seen.guards) for seen in choices}) == 1
+    for seen in choices:
+        case = f"{seen.agent.name}: {asked}"
+        if seen.problem:
+            yield Verdict(case, False, seen.problem, seen.hint)
+            continue
+        ok, said, hint = look(seen, measured(_held_out(seen.agent), seen.guards), same)
+        yield Verdict(f"{case}. Yours: {said}" if ok else case, ok, f"{said}, with {shown(seen.guards, 160)}", hint)
+
+
+def _lost(seen: Seen, found: Measured, same: bool) -> tuple[bool, str, str]:
+    fits = measured(_known(seen.agent), seen.guards).share_lost <= MOST_LOST
+    hint = SAME if same else UNITS if _confused(seen) else HEADROOM if fits else TOO_LOW
+    return found.share_lost <= MOST_LOST, found.said_lost, hint
+
+
+def _saved(seen: Seen, found: Measured, same: bool) -> tuple[bool, str, str]:
+    longest = max(one.outcome.steps for one in _known(seen.agent) if one.success)
+    most = max(one.outcome.usage.total for one in _known(seen.agent) if one.success)
+    high = [
+        limit
+        for limit in _limits(seen)
+        if (isinstance(limit, stoplib.max_steps) and limit.n >= 2.5 * longest)
+        or (isinstance(limit, stoplib.token_budget) and limit.n >= 4 * most)
+    ]
+    learned = _lengths_of_failures(seen.agent)
+    wrong = any(getattr(limit, "n", None) in learned for limit in high)
+    hint = SAME if same else UNITS if _confused(seen) else WRONG_RUNS if wrong else TOO_HIGH
+    return found.share_saved >= LEAST_SAVED, found.said_saved, hint
+
+
+def _confused(seen: Seen) -> bool:
+    """Whether a token budget is as small as a number of steps, or a step limit as large as one of tokens."""
+    good = [one.outcome for one in _known(seen.agent) if one.success]
+    least = min(outcome.usage.total for outcome in good)
+    return any(
+        (isinstance(limit, stoplib.token_budget) and limit.n < least)
+        or (isinstance(limit, stoplib.max_steps) and limit.n > 20 * max(outcome.steps for outcome in good))
+        for limit in _limits(seen)
+    )
+
+
+def _limits(seen: Seen) -> list[Limit]:
+    return [guard for guard in seen.guards if isinstance(guard, Limit)]
+
+
+def _lengths_of_failures(agent: Agent) -> set[int]:
+    failures = [one.outcome for one in _known(agent) if not one.success]
+    return {outcome.steps for outcome in failures} | {outcome.usage.total for outcome in failures}
+
+
+def _choices(choose: Choose) -> list[Seen]:
+    """What `choose` returns for each agent. After one that does not end, the others are not tried."""
+    choices: list[Seen] = []
+    for agent in AGENTS:
+        seen = Seen(agent, [])
+        choices.append(seen)
+        runs = list(_known(agent))
+        try:
+            with bounded(MOST_LINES), redirect_stdout(Muted(sys.stdout)):
+                returned = choose(runs)
+                seen.guards = list(returned) if isinstance(returned, (list, tuple)) else []
+        except NotImplementedError:
+            raise
+        except Endless as error:
+            seen.problem, seen.hint = f"choose {error}", ENDLESS
+            break
+        except Exception as error:
+            seen.problem = f"choose raised {type(error).__name__}: {error}"
+            continue
+        if not isinstance(returned, (list, tuple)):
+            seen.problem, seen.hint = f"choose returned {shown(returned)}", NO_LIST
+            continue
+        try:
+            GuardSet(seen.guards)
+        except (TypeError, ValueError) as error:
+            unbound = "do not bound" in str(error)
+            seen.problem, seen.hint = str(error), NO_BOUND if unbound else NO_LIST
+    return choices
+
+
+@cache
+def _known(agent: Agent) -> tuple[Recorded, ...]:
+    return tuple(recorded_runs(agent.seed, 16, scale=agent.scale, tokens=agent.tokens, runaways=0.06))
+
+
+@cache
+def _held_out(agent: Agent) -> tuple[Recorded, ...]:
+    return tuple(recorded_runs(agent.seed + 100, 60, scale=agent.scale, tokens=agent.tokens, runaways=0.06))
