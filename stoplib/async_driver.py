@@ -45,7 +45,7 @@ class World:
     """What is running for one run."""
 
     def __init__(self) -> None:
-        self._tasks: dict[int, asyncio.Task[Any]] = {}
+        self._tasks: dict[Request, asyncio.Task[Any]] = {}
         self._deadline: float | None = None
 
     async def answer(self, request: Request) -> Any:
@@ -53,47 +53,78 @@ class World:
         now = asyncio.get_running_loop().time()
         if request.kind != "tool" or request.time_left is not None:
             self._deadline = None if request.time_left is None else now + request.time_left
-        for one in request.siblings or (request,):
-            if id(one) not in self._tasks:
-                task = self._tasks[id(one)] = asyncio.ensure_future(self._carry_out(one))
+        if request not in self._tasks:  # the first of its batch; the others start with it, each once
+            for one in request.siblings or (request,):
+                task = self._tasks[one] = asyncio.ensure_future(self._carry_out(one))
                 task.add_done_callback(partial(_keep, one))
-        task = self._tasks[id(request)]
+        task = self._tasks[request]
         try:
             left = None if self._deadline is None else max(0.0, self._deadline - now)
             done, _ = await asyncio.wait({task}, timeout=left)
             if not done:
                 raise DeadlinePassed
-            return task.result()
+            del self._tasks[request]
+            return _outcome_of(task)
         except (DeadlinePassed, asyncio.CancelledError):
             await self.close()
             raise
-        finally:
-            if task.done():
-                self._tasks.pop(id(request), None)
 
     async def close(self) -> None:
         """Cancel everything that is still running, and wait until it has ended."""
-        tasks = list(self._tasks.values())
-        self._tasks.clear()
-        for task in tasks:
+        tasks, self._tasks = self._tasks, {}
+        for task in tasks.values():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
 
     async def _carry_out(self, request: Request) -> Any:
         request.begun = True
-        async with _limit(request):
-            if request.kind == "tool" and not inspect.iscoroutinefunction(request.function):
-                value = await asyncio.to_thread(request.carry_out)
-            else:
-                value = request.carry_out()
-            return await value if isinstance(value, Awaitable) else value
+        try:
+            async with _limit(request):
+                value = await asyncio.to_thread(_caught, request) if _blocks(request) else request.carry_out()
+                return await value if isinstance(value, Awaitable) else value
+        except (KeyboardInterrupt, SystemExit) as signal:  # either would end the event loop if it left the task
+            return _Raised(signal)
+
+
+def _blocks(request: Request) -> bool:
+    """Whether it is a plain function, which has to run in a thread so that nobody else has to wait."""
+    return request.kind == "tool" and not inspect.iscoroutinefunction(request.function)
+
+
+def _caught(request: Request) -> Any:
+    """Carry out a request in a thread. A StopIteration would never arrive at the other side."""
+    try:
+        return request.carry_out()
+    except BaseException as error:
+        return _Raised(error)
+
+
+class _Raised:
+    """An exception that cannot leave a task or a thread as one."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class WasCancelled(Exception):
+    """A function was cancelled by somebody else than the run."""
+
+
+def _outcome_of(task: asyncio.Task[Any]) -> Any:
+    """What a task gave that has ended. Raises what it raised."""
+    if task.cancelled():  # from inside: who waited for it was not cancelled
+        raise WasCancelled("it was cancelled from inside")
+    value = task.result()
+    if isinstance(value, _Raised):
+        raise value.error
+    return value
 
 
 def _keep(request: Request, task: asyncio.Task[Any]) -> None:
     """A tool that has ended before its turn to be asked for has a result all the same."""
     if not task.cancelled():
         task.exception()  # so that nobody complains that it was never looked at
-        request.given = task.result
+        request.given = partial(_outcome_of, task)
 
 
 class _limit:
@@ -112,4 +143,4 @@ class _limit:
         except TimeoutError:
             if not self._timeout.expired():
                 raise
-            raise ToolTimeout(f"timed out after {self._request.timeout:g} s and was cancelled") from None
+            raise ToolTimeout(self._request.timeout, _blocks(self._request)) from None

@@ -190,9 +190,8 @@ def _is_over(body: Body) -> bool:
 
 def _carry_out(request: Request) -> Any:
     """What the body is sent for a request."""
-    if request.timeout is not None:
-        return _in_time(request)
-    value = request.function(*request.args, **request.kwargs)
+    at_once = request.timeout is None
+    value = request.function(*request.args, **request.kwargs) if at_once else _in_time(request)
     if type(value) is CoroutineType:  # of a plain function that hands on what an async one gives
         value.close()
         raise TypeError("it is async, so it did not run; use arun")

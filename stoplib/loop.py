@@ -53,6 +53,7 @@ class Loop:
         self.watched = watched
         self.summarize = summarize
         self.cancels = False
+        self.asking = False
 
     def body(self) -> Body:
         """Go to the end, whatever happens on the way, and return the outcome."""
@@ -91,7 +92,7 @@ class Loop:
         if isinstance(error, KeyboardInterrupt):
             return Ending(reasons.INTERRUPTED, "stopped by a person")
         if isinstance(error, DeadlinePassed):
-            guard, limit = self.guards.nearest_deadline(self.run)
+            guard, limit = self.guards.nearest_deadline(self.run, self.asking)
             self.run.read_clock()
             return _ending_by([(guard, f"what was running was cancelled at the limit of {limit:g} s")])
         if isinstance(error, Fatal):
@@ -203,7 +204,11 @@ class Loop:
         if isinstance(found, str):
             return Result(call, found, ERROR)
         tool, args = found
-        request = Request("tool", tool.function, (), own_copy(args))
+        try:
+            own = own_copy(args)
+        except Exception as error:  # nested too deep, or of a kind that cannot be copied
+            return Result(call, f"the arguments cannot be used: {in_words(error)}", ERROR)
+        request = Request("tool", tool.function, (), own)
         if tool.timeout is not None:
             request.timeout = tool.timeout
         return request
@@ -219,7 +224,9 @@ class Loop:
             ask = Request("person", approve, (call,))
             if self.cancels:
                 ask.time_left = self.guards.time_left(run, waiting=True)
+            self.asking = True
             said = yield ask
+            self.asking = False
             run.record_wait(asked_at)
             if said is not None and type(said) is not bool:  # None is no yes
                 raise TypeError(f"approve returned {describe(repr(said))}; it must return True or False")
@@ -242,9 +249,9 @@ class Loop:
         run.rewrite()
         try:
             run.read_clock()
+            run.ask_for_summary()
             if self.guards.no_room(run):
                 return stand_in
-            run.ask_for_summary()
             ask = self._ask_model([])
             if self.cancels:
                 ask.time_left = self.guards.time_left(run)
@@ -263,7 +270,9 @@ class Loop:
 def _ending_by(fired: Fired) -> Ending:
     """The ending by the guards that fired; the first one gives the reason."""
     first, detail = fired[0]
-    return Ending(first.name, detail, tuple(g.name for g, _ in fired), wants_summary=first.summary_after)
+    return Ending(
+        first.name, detail, tuple(g.name for g, _ in fired), wants_summary=all(g.summary_after for g, _ in fired)
+    )
 
 
 def _no_reply(reply: Any) -> str:

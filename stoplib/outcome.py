@@ -60,6 +60,7 @@ class Outcome(Value):
     fired       the names of all guards that fired; the first is the reason
     error       the exception behind `fatal`
     model, price, traits    what a replay has to know: the model's name, its price, what tools declared
+    at          how far the last step had come: called, replied, asked
     """
 
     reason: str
@@ -80,6 +81,7 @@ class Outcome(Value):
     model: str
     price: Price | None
     traits: Mapping[str, Traits]
+    at: str
 
     @property
     def complete(self) -> bool:
@@ -158,4 +160,5 @@ def outcome_of(run: Run, ending: Ending, summary: str | None) -> Outcome:
         model=run.model,
         price=run.price,
         traits=run.known_tools,
+        at=run.at,
     )

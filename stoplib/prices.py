@@ -28,10 +28,9 @@ class Price(Value):
     def validate(self) -> None:
         for kind in KINDS:
             value = getattr(self, kind)
-            if value is not None:
-                amount("prices", kind, value)
-            elif kind.startswith("cache"):
-                self.__dict__[kind] = self.input
+            if value is None and kind.startswith("cache"):
+                value = self.input
+            self.__dict__[kind] = amount("prices", kind, value)
 
     def as_dict(self) -> dict[str, float | None]:
         """The price as plain data."""

@@ -16,11 +16,12 @@ from contextlib import suppress
 from os import PathLike
 from typing import Any
 
+from stoplib.limits import amount
 from stoplib.messages import Reply, ToolCall, Usage
-from stoplib.outcome import Ending, Outcome, outcome_of
+from stoplib.outcome import Ending, Outcome, in_words, outcome_of
 from stoplib.prices import Price
 from stoplib.reasons import UNFINISHED
-from stoplib.state import Result, Run, Step
+from stoplib.state import DECLINED, ERROR, NOT_RUN, OK, Result, Run, Step
 from stoplib.tools import Traits
 
 FORMAT = 1
@@ -37,13 +38,19 @@ class IncompleteRecording(ValueError):
 class RecordedError(Exception):
     """The exception of a recorded run, as far as a file can hold it: its kind and its text."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RecordedError) and self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash(self.args)
+
 
 def save(outcome: Outcome, path: str | PathLike[str]) -> None:
     """Write a run to a file. An existing file is replaced only when the new one is whole.
 
     Raises TypeError if an argument of a tool call is no JSON value; nothing is written then.
     """
-    lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _lines(outcome))
+    lines = "".join(_as_json(line) + "\n" for line in _lines(outcome))
     from pathlib import Path  # takes longer to import than the rest of the package
 
     target = Path(path)
@@ -97,7 +104,17 @@ def _lines(outcome: Outcome) -> Iterator[dict[str, Any]]:
         "seconds": outcome.seconds,
         "waited": outcome.waited,
         "error": None if error is None else _describe_error(error),
+        "at": outcome.at,
     }
+
+
+def _as_json(line: dict[str, Any]) -> str:
+    text = json.dumps(line, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a character, as a cut-off reply can hold one
+        text = json.dumps(line)
+    return text
 
 
 def _step_line(step: Step) -> dict[str, Any]:
@@ -108,17 +125,17 @@ def _step_line(step: Step) -> dict[str, Any]:
     optional = {"waited": step.waited, "usage": reply.usage._asdict(), "stop": reply.stop, "closing": step.closing}
     if not any(reply.usage):
         del optional["usage"]
-    return line | {name: value for name, value in optional.items() if value}
+    return line | {name: value for name, value in optional.items() if value or value == ""}
 
 
 def _describe_error(error: BaseException) -> str:
-    return str(error) if isinstance(error, RecordedError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, RecordedError) else in_words(error)
 
 
 def _read(path: str | PathLike[str]) -> tuple[list[dict[str, Any]], bool]:
     """The objects of a file of JSON lines, and whether it ends in the middle of one."""
     lines: list[dict[str, Any]] = []
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+    with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
         for text in file:
             try:
                 line = json.loads(text)
@@ -141,6 +158,12 @@ def _counted(head: dict[str, Any], steps: list[dict[str, Any]]) -> Run:
 
 def _count(run: Run, line: dict[str, Any]) -> None:
     """Let the run count one recorded step, as it counted the live one."""
+    if line["step"] != run.steps + 1:
+        raise ValueError(f"no recorded run: step {line['step']!r} follows step {run.steps}")
+    _times(line["seconds"], line.get("waited", 0.0))
+    for result in line["results"]:
+        if result["status"] not in (OK, ERROR, DECLINED, NOT_RUN):
+            raise ValueError(f"no recorded run: there is no status {result['status']!r}")
     run.seconds, run.waited = line["seconds"], line.get("waited", 0.0)
     closing = line.get("closing", False)
     calls = tuple(ToolCall(call["name"], call["args"], call["id"]) for call in line["calls"])
@@ -152,8 +175,17 @@ def _count(run: Run, line: dict[str, Any]) -> None:
         run.record_result(Result(call, result["text"], result["status"]))
 
 
+def _times(*seconds: Any) -> None:
+    for value in seconds:
+        amount("no recorded run", "a time", value)
+
+
 def _ended(run: Run, line: dict[str, Any]) -> Outcome:
+    _times(line["seconds"], line["waited"])
+    if not isinstance(line["reason"], str):
+        raise ValueError(f"no recorded run: the reason is {line['reason']!r}")
     run.seconds, run.waited = line["seconds"], line["waited"]
     error = None if line["error"] is None else RecordedError(line["error"])
     ending = Ending(line["reason"], line["detail"], tuple(line["fired"]), error)
+    run.at = line.get("at", "called")
     return outcome_of(run, ending, line["summary"])

@@ -93,13 +93,13 @@ class Repeats:
         """
         if len(batch) == 1 and not traits:  # the usual case
             [(name, args, _)] = batch
-            text = canonical(args)
+            text = self._canonical(args)
             key = (name, text)
             self._keys = [key]
             self.call = self._calls[key] = self._calls.get(key, 0) + 1
             self._pushed = False
             return len(text)
-        keys = [(name, canonical(args)) for name, args, _ in batch]
+        keys = [(name, self._canonical(args)) for name, args, _ in batch]
         self._keys = keys
         counts = self._calls
         most = characters = 0
@@ -110,10 +110,16 @@ class Repeats:
                 most = count
         self.call = most
         # What acts on the world is judged by the request alone, and before it runs again.
-        self._pushed = bool(traits) and all(trait.effect for trait in traits)
+        self._pushed = bool(traits) and any(trait.effect for trait in traits)
         if self._pushed:
             self._push(tuple(keys))
         return characters
+
+    def _canonical(self, args: Any) -> str:
+        try:
+            return canonical(args)
+        except Exception:  # nested too deep, or without a repr: equal to nothing
+            return f"<arguments {len(self._history)}>"
 
     def answered(self, results: Sequence[tuple[ToolCall, str, str]], traits: Sequence[Traits]) -> None:
         """The last batch has these results: (call, text, status) each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from typing import Any
 
 from stoplib.drivers import drive
@@ -10,7 +11,8 @@ from stoplib.guards import GuardSet
 from stoplib.loop import Loop, Wanted
 from stoplib.messages import Reply
 from stoplib.outcome import Ending, Outcome
-from stoplib.state import NOT_RUN, Run, Step
+from stoplib.reasons import FATAL, INTERRUPTED
+from stoplib.state import Run, Step
 from stoplib.tools import Toolbox
 
 
@@ -54,6 +56,10 @@ def recounted(trace: Outcome) -> Run:
             run.record_round()
     except (EndOfRecording, ValueError):  # the live run was stopped in the middle of this step
         pass
+    for step in trace.trace:
+        if step.closing:
+            with suppress(ValueError):
+                run.record_reply(step.reply, closing=True)
     run.seconds, run.waited = trace.seconds, trace.waited
     return run
 
@@ -89,14 +95,28 @@ class RecordedRun(Run):
         self._current, self.next = self.next, next(self._steps, None)
         return self._current.reply
 
+    def record_reply(self, reply: Reply, closing: bool = False) -> None:
+        super().record_reply(reply, closing)
+        if not closing and self._ends("replied") and self.recorded.reason in (INTERRUPTED, FATAL):
+            self.record_rest()
+
     def record_results(self) -> None:
         """What came of the current reply's calls. Raises EndOfRecording where the live run was stopped."""
+        if self._ends("asked"):
+            self.record_rest()
         for result in self._current.results:
-            if result.status == NOT_RUN:
-                raise EndOfRecording
             self.record_result(result)
-        if len(self._current.results) < len(self._current.reply.calls):
-            raise EndOfRecording
+        if self.next is None:  # a person may have been waited for
+            self.seconds, self.waited = self.recorded.seconds, self.recorded.waited
+
+    def record_rest(self) -> None:
+        """The live run was stopped in this step."""
+        for result in self._current.results:
+            self.record_result(result)
+        raise EndOfRecording
+
+    def _ends(self, at: str) -> bool:
+        return self.next is None and self.recorded.at == at
 
 
 class Replay(Loop):
@@ -109,6 +129,7 @@ class Replay(Loop):
             return (yield from super()._steps())
         except EndOfRecording:
             then = self.run.recorded
+            self.run.seconds, self.run.waited = then.seconds, then.waited
             return Ending(then.reason, then.detail, then.fired, then.error, wants_summary=True)
 
     def _act(self) -> Generator[Wanted, Any, None]:
@@ -121,10 +142,12 @@ class Replay(Loop):
         run, then = self.run, self.run.recorded
         if run.next is not None or ending.reason != then.reason:
             return None
+        run.close(ending.reason)
         run.seconds = then.seconds
         for step in then.trace:
             if step.closing:
                 run.ask_for_summary()
-                run.record_reply(step.reply, closing=True)
+                with suppress(ValueError):  # usage that cannot be true
+                    run.record_reply(step.reply, closing=True)
                 run.close("no tools are available any more")
         return then.summary

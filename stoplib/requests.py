@@ -58,6 +58,8 @@ class Request:
             return Result(call, as_text(self.given()))
         except Exception as error:
             return Result(call, what_went_wrong(error, self.function, call), ERROR)
+        except BaseException as error:
+            return Result(call, in_words(error), ERROR)
 
 
 def what_went_wrong(error: Exception, function: Callable[..., Any], call: ToolCall) -> str:

@@ -100,6 +100,10 @@ class Run:
         self.errors = 0
         self.refusals = 0
         self.batch: tuple[ToolCall, ...] = ()
+        #: how far the current step has come: called, replied, asked
+        self.at = "called"
+        #: characters of the request for a closing summary, once it has been made
+        self.requested = 0
         self.largest = 0
         self.repeats = Repeats(longest)
         self.model = model
@@ -166,15 +170,20 @@ class Run:
         self.batch = calls
         self.characters += len(text)
         self.messages.append(_said(text, calls))
+        if not closing:
+            self.at = "replied"
         if usage is not NO_USAGE:
             self._count(usage)
 
     def ask_for_summary(self) -> None:
         """Ask the model for a closing summary. The request is part of the transcript."""
         self.messages.append(dict(SUMMARY_REQUEST))
+        self.requested = len(SUMMARY_REQUEST["content"])
+        self.characters += self.requested
 
     def record_request(self) -> None:
         """The batch is going to be acted on, unless a guard objects."""
+        self.at = "asked"
         batch, known = self.batch, self.known_tools
         self._batch_traits = traits = [known.get(call.name, ORDINARY) for call in batch] if known else NOTHING_SPECIAL
         self.characters += self.repeats.asked(batch, traits)
@@ -201,6 +210,7 @@ class Run:
             self._streaks([result.status for result in results])
         self.repeats.answered(results, self._batch_traits)
         self.batch = ()
+        self.at = "called"
 
     def _streaks(self, statuses: Sequence[str]) -> None:
         if OK in statuses:
@@ -254,18 +264,19 @@ def transcript(task: str, trace: Sequence[Step]) -> list[Message]:
 def identified(calls: tuple[ToolCall, ...], step: int) -> tuple[ToolCall, ...]:
     """The calls of one reply, each with an id: the API's own where there is one, else made from step and place."""
     named = []
+    taken = {call.id for call in calls if type(call) is ToolCall}
     for place, call in enumerate(calls, 1):
         if type(call) is not ToolCall:
             raise TypeError(f"a reply's calls must be ToolCalls, not {call!r}")
         if not call.id:
-            call = ToolCall(call.name, call.args, _new_id(calls, step, place))
+            call = ToolCall(call.name, call.args, _new_id(taken, step, place))
         named.append(call)
     return tuple(named)
 
 
-def _new_id(calls: tuple[ToolCall, ...], step: int, place: int) -> str:
+def _new_id(taken: set[str | None], step: int, place: int) -> str:
     made = f"call_{step}_{place}"
-    while len(calls) > 1 and any(call.id == made for call in calls):
+    while made in taken:
         made += "_"
     return made
 

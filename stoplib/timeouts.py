@@ -12,6 +12,10 @@ from stoplib.requests import Request
 class ToolTimeout(Exception):
     """A tool took longer than it allows itself."""
 
+    def __init__(self, seconds: float | None, goes_on: bool) -> None:
+        end = "; it could not be cancelled and may still be running" if goes_on else " and was cancelled"
+        super().__init__(f"timed out after {seconds:g} s{end}")
+
 
 def carry_out(request: Request) -> Any:
     """Carry out a request in a thread and wait for it no longer than its timeout.
@@ -35,5 +39,5 @@ def carry_out(request: Request) -> Any:
     if failed:
         raise failed[0]
     if not done:
-        raise ToolTimeout(f"timed out after {request.timeout:g} s; it could not be cancelled and may still be running")
+        raise ToolTimeout(request.timeout, goes_on=True)
     return done[0]

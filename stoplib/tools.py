@@ -71,9 +71,9 @@ def tool(
     ('search', ['query'])
     """
     if timeout is not None:
-        amount("tool", "timeout", timeout, above_zero=True)
+        timeout = amount("tool", "timeout", timeout, above_zero=True)
     if poll is not None:
-        whole("tool", "poll", poll, at_least=1)
+        poll = whole("tool", "poll", poll, at_least=1)
     if isinstance(volatile, str):
         raise TypeError(f"tool: volatile must be a tuple of field names, not the text {volatile!r}")
 
@@ -146,6 +146,8 @@ def as_text(value: Any) -> str:
         return value
     if hasattr(value, "__await__"):
         raise TypeError(f"it returned {type(value).__name__}, which nobody has awaited; use arun")
+    if hasattr(value, "__next__") or hasattr(value, "__anext__"):
+        raise TypeError(f"it returned {type(value).__name__}, of which nothing has run; return a list or a text")
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError):

@@ -94,12 +94,16 @@ class max_tool_calls(Limit):
         return (run.tool_calls if self.tool is None else run.calls_of.get(self.tool, 0)), self.n
 
     def fires(self, run: Run) -> bool:
-        if self.tool is None:
-            asked = len(run.batch)
-            return run.tool_calls + asked > self.n if asked else run.tool_calls >= self.n
+        used, _ = self.measure(run)
+        if not run.batch:
+            return used >= self.n
         asked = self._asked(run)
+        return asked > 0 and used + asked > self.n
+
+    @property
+    def gates(self) -> tuple[str, ...]:
         # A quota for one tool that is used up is no reason to stop before that tool is asked for.
-        return asked > 0 and run.calls_of.get(self.tool, 0) + asked > self.n
+        return super().gates if self.tool is None or self.gate else ("before_action",)
 
     def says(self, run: Run) -> str:
         used, _ = self.measure(run)
@@ -240,5 +244,5 @@ def next_call(run: Run) -> tuple[int, int]:
     if not run.trace:
         return -(-run.characters // CHARACTERS_PER_TOKEN), run.output_cap or 0
     last = run.trace[-1]
-    new = sum(len(result.text) for result in last.results)
+    new = sum(len(result.text) for result in last.results) + run.requested
     return last.reply.usage.total - (-new // CHARACTERS_PER_TOKEN), run.output_cap or run.largest

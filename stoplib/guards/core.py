@@ -189,6 +189,10 @@ class AnyOf(Joined):
         return any(g.bounds for g in self.guards)
 
     @property
+    def caps_calls(self) -> bool:  # type: ignore[override]
+        return any(g.caps_calls for g in self.guards)
+
+    @property
     def parts(self) -> tuple[Guard, ...]:
         return tuple(part for g in self.guards for part in g.parts)
 
@@ -204,6 +208,10 @@ class AllOf(Joined):
     @property
     def bounds(self) -> bool:  # type: ignore[override]
         return all(g.bounds for g in self.guards)
+
+    @property
+    def caps_calls(self) -> bool:  # type: ignore[override]
+        return all(g.caps_calls for g in self.guards)
 
     def fires(self, run: Run) -> str | None:
         details = [g(run) for g in self.guards]

@@ -62,7 +62,15 @@ class GuardSet:
 
     def objection(self, run: Run) -> str | None:
         """What the first guard that minds has against taking the model's answer for the end."""
-        return next((why for g in self._objectors if (why := g.objection(run))), None)
+        for g in self._objectors:
+            try:
+                why = g.objection(run)
+            except Exception as error:
+                error.add_note(f"(in the guard {g.name})")
+                raise
+            if why:
+                return why
+        return None
 
     def end(self, run: Run) -> None:
         """After the run, however it ended."""
@@ -78,9 +86,9 @@ class GuardSet:
         left = [limit - used for limit, used, _ in self._deadlines(run, waiting)]
         return min(left, default=None)
 
-    def nearest_deadline(self, run: Run) -> tuple[Guard, float]:
+    def nearest_deadline(self, run: Run, waiting: bool) -> tuple[Guard, float]:
         """The guard whose deadline comes first, and its limit in seconds."""
-        limit, _, g = min(self._deadlines(run, False), key=lambda d: d[0] - d[1])
+        limit, _, g = min(self._deadlines(run, waiting), key=lambda d: d[0] - d[1])
         return g, limit
 
     def longest_cycle(self, usual: int = 8) -> int:

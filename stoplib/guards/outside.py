@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from stoplib.guards.core import GATES, Guard
@@ -27,13 +27,25 @@ class goal_reached(Guard):
             raise TypeError(f"{self.name}: check must be a function, not {self.check!r}")
 
     def fires(self, run: Run) -> bool:
-        return bool(self.check())
+        return self._passes()
 
     def says(self, run: Run) -> str:
         return "the goal check passes"
 
     def objection(self, run: Run) -> str | None:
-        return None if self.check() else "the model answered, but the goal check does not pass"
+        return None if self._passes() else "the model answered, but the goal check does not pass"
+
+    def _passes(self) -> bool:
+        passes = self.check()
+        if hasattr(passes, "__await__"):  # it has not run, and as an object it is true
+            getattr(passes, "close", bool)()
+            raise TypeError(f"{self.name}: check gave something that nobody has awaited; it must be a plain function")
+        return bool(passes)
+
+    def _arguments(self) -> Iterator[str]:
+        yield getattr(self.check, "__name__", None) or repr(self.check)
+        if self.gate is not None:
+            yield f"gate={self.gate!r}"
 
 
 class cancelled(Guard):

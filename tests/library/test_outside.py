@@ -134,13 +134,11 @@ class TestGoalReached:
         outcome = run(looking(), "go", tools=LOOK, guards=[goal_reached(lambda: 1 / 0), max_steps(9)])
         assert "goal_reached" in outcome.detail
 
-    @pytest.mark.xfail(strict=True, reason="only exceptions of the look at a gate are given the guard's name")
     def test_a_check_that_raises_for_an_answer_is_named(self):
         """The detail says that it was this guard, also where the model has answered."""
         outcome = run(always(answer("x")), "go", guards=[goal_reached(lambda: 1 / 0), max_steps(9)])
         assert "goal_reached" in outcome.detail
 
-    @pytest.mark.xfail(strict=True, reason="what an async check gives back is true, whatever it would say")
     @pytest.mark.parametrize("reply", [call("look"), answer("saved")], ids=["after a round", "for an answer"])
     def test_an_async_check_never_passes_unasked(self, reply):
         """A check that has to be awaited has said nothing yet, so the run is not complete."""
@@ -180,7 +178,6 @@ class TestGoalReached:
         assert goal_reached(passes) != goal_reached(fails)
         assert goal_reached(passes) != goal_reached(passes, gate="before_call")
 
-    @pytest.mark.xfail(strict=True, reason="the repr shows the function's address, not its name")
     @pytest.mark.parametrize("guard", [goal_reached(passes), goal_reached(fails, gate="before_call")])
     def test_repr_is_source(self, guard):
         """Evaluating the repr gives an equal guard, and it holds no address."""
@@ -346,7 +343,6 @@ class TestCancelled:
         outcome = run(model, "go", tools=LOOK, guards=[cancelled(event), max_steps(9)], summarize=True)
         assert ("cancelled", None, 2) == (outcome.reason, outcome.summary, model.calls)
 
-    @pytest.mark.xfail(strict=True, reason="only the first guard that fired is asked whether a summary makes sense")
     def test_no_summary_if_another_guard_fires_too(self):
         """Also where another guard fires at the same moment and names the reason."""
         event, model = threading.Event(), looking()

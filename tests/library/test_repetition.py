@@ -122,11 +122,8 @@ class TestRepeatedCall:
         assert ("repeated_call", 2, 1) == stopped(always(reply), repeated_call(2))
 
     @pytest.mark.parametrize("depth", [100, 950, 5000])
-    def test_arguments_that_are_nested(self, depth, request):
+    def test_arguments_that_are_nested(self, depth):
         """However deep the arguments are nested, the model gets a result and no guard crashes."""
-        if depth > 100:
-            reason = "canonical and deepcopy recurse: the run ends as fatal with a RecursionError"
-            request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
         args = {}
         for _ in range(depth // 2):
             args = {"x": [args, 1]}
@@ -504,7 +501,6 @@ class TestEffects:
         reason, steps, _ = stopped(model, going_in_circles(), tools=self.mail(sent))
         assert ("going_in_circles", 2) == (reason, steps)
 
-    @pytest.mark.xfail(strict=True, reason="only a batch in which all tools are effects is judged before it runs")
     @pytest.mark.parametrize("reads", ["the same", "something new"])
     def test_a_mixed_batch(self, reads):
         """What acts on the world is judged before it runs again, also beside a call that only reads."""

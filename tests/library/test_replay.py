@@ -234,11 +234,8 @@ class TestEnds:
         [(too_many_errors(3), 2), (max_steps(2), 2), (max_tool_calls(6), 2), (going_in_circles(), 2)],
         ids=lambda x: repr(x),
     )
-    def test_the_same_guards_after_a_fatal(self, guard, place, request):
+    def test_the_same_guards_after_a_fatal(self, guard, place):
         """A run that a tool ended as fatal ends so in its replay too: no guard got to look after that round."""
-        if guard != going_in_circles():
-            reason = "a Fatal of the last tool of a batch does not end the replay, which goes on to look"
-            request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
 
         def t(n):
             if n == place + 3:
@@ -250,7 +247,6 @@ class TestEnds:
         assert "fatal" == outcome.reason
         assert "fatal" == replay(outcome, [guard, max_steps(9)]).reason
 
-    @pytest.mark.xfail(strict=True, reason="the reply was recorded, so the replay takes it for the end of the run")
     @pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("broken")], ids=["Ctrl-C", "ValueError"])
     def test_a_listener_that_breaks_the_run_off_at_the_answer(self, error):
         """A run that was broken off when the answer was told is not complete in its replay either."""
@@ -344,14 +340,12 @@ class TestSummaries:
         outcome = run(sums_up(reply), "go", tools=LOOK, guards=[max_steps(4)], clock=TickClock(), summarize=True)
         assert facts(outcome) == facts(replay(outcome, [max_steps(4)]))
 
-    @pytest.mark.xfail(strict=True, reason="what is open is not answered before the recorded summary is added")
     def test_stopped_before_the_action(self):
         """The transcript is whole also where the summary followed a batch that did not run."""
         guards = [max_tool_calls(3), max_steps(9)]
         outcome = run(sums_up(answer("sum")), "go", tools=LOOK, guards=guards, clock=TickClock(), summarize=True)
         assert facts(outcome) == facts(replay(outcome, guards))
 
-    @pytest.mark.xfail(strict=True, reason="the ValueError comes out of the replay")
     def test_usage_that_cannot_be(self):
         """A summary whose usage could not be true gave the fixed text, and does so again."""
         model = sums_up(answer("sum", usage=Usage(-1)))
@@ -474,7 +468,6 @@ class TestRecounted:
         again = recounted(outcome)
         assert (1, outcome.tool_calls, 0) == (again.steps, again.tool_calls, again.errors)
 
-    @pytest.mark.xfail(strict=True, reason="the closing step is left out, so its step and its tokens are missing")
     def test_with_a_summary(self):
         """What the closing summary cost is part of what the run cost."""
         model = sums_up(answer("sum", usage=Usage(7)))

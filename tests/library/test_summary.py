@@ -277,7 +277,6 @@ class TestInsideTheCap:
         outcome = run(model, "go", tools=LOOK, guards=guards, summarize=True)
         assert ("max_tool_calls", 1, True) == (outcome.reason, model.calls, stands_in(outcome))
 
-    @pytest.mark.xfail(strict=True, reason="a & b is not known to cap the calls, whatever a and b are")
     def test_two_caps_joined(self):
         """Two caps that must both be reached are a cap too."""
         model = summing_up(answer("sum"))

@@ -124,7 +124,6 @@ class TestInOrdinaryCode:
         finally:
             WHERE.reset(token)
 
-    @pytest.mark.xfail(strict=True, reason="what an async function gave is not closed, so Python warns of it later")
     def test_an_async_result_is_refused(self):
         """A function that hands on something to await did not run: that is said, and nothing is left open."""
         made = []
@@ -154,7 +153,6 @@ class TestInOrdinaryCode:
         outcome = run(always(call("look")), "go", tools=[look], guards=guards, clock=clock)
         assert ("time_limit", 1) == (outcome.reason, outcome.steps)
 
-    @pytest.mark.xfail(strict=True, reason="the number is checked, and then kept as it was given")
     @pytest.mark.parametrize("driver", ["run", "arun"])
     def test_exact_numbers_work(self, driver):
         """A timeout that is accepted works, also if it is a Decimal."""
@@ -222,7 +220,6 @@ class TestInAsyncCode:
         outcome = asyncio.run(main())
         assert ("answered", "error") == (outcome.reason, results_of(outcome)[0][0])
 
-    @pytest.mark.xfail(strict=True, reason="it says of a thread too that it was cancelled")
     def test_what_cannot_be_cancelled_is_said_to_be_so(self):
         """The model reads of a plain function that it may still be running, in the same words as from `run`."""
         wait, gate = slow()
