@@ -13,10 +13,10 @@ class goal_reached(Guard):
     """The task is done when `check()` says so, whatever the model thinks.
 
     Looked at after each round; the run is then complete. It is also asked when the model answers: if
-    it says no, the run ends as `unfinished`, not as `answered`. `check` takes nothing.
+    it says no, the run ends as `unfinished`, not as `answered`. `check` takes nothing, or the run.
     """
 
-    check: Callable[[], Any]
+    check: Callable[..., Any]
 
     usual_gates = ("after_round",)
     summary_after = False
@@ -26,17 +26,23 @@ class goal_reached(Guard):
         if not callable(self.check):
             raise TypeError(f"{self.name}: check must be a function, not {self.check!r}")
 
+    def begin(self, run: Run) -> None:
+        from stoplib.schema import argument_error  # it loads `inspect`, which the import of the package can do without
+
+        if argument_error(self.check, {}):
+            run.notes[id(self)] = (run,)
+
     def fires(self, run: Run) -> bool:
-        return self._passes()
+        return self._passes(run)
 
     def says(self, run: Run) -> str:
         return "the goal check passes"
 
     def objection(self, run: Run) -> str | None:
-        return None if self._passes() else "the model answered, but the goal check does not pass"
+        return None if self._passes(run) else "the model answered, but the goal check does not pass"
 
-    def _passes(self) -> bool:
-        passes = self.check()
+    def _passes(self, run: Run) -> bool:
+        passes = self.check(*run.notes.get(id(self), ()))
         if hasattr(passes, "__await__"):  # it has not run, and as an object it is true
             getattr(passes, "close", bool)()
             raise TypeError(f"{self.name}: check gave something that nobody has awaited; it must be a plain function")

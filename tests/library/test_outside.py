@@ -205,6 +205,16 @@ def setting(event, step, reply=None):
 
     return counting(model)
 
+    def test_a_check_may_take_the_run(self):
+        """A check with a parameter is given the run; one whose parameter has a default is not."""
+        guards = [goal_reached(lambda run: run.steps >= 2), max_steps(9)]
+        outcome = run(always(call("look")), "go", tools=LOOK, guards=guards)
+        assert ("goal_reached", 2) == (outcome.reason, outcome.steps)
+        asked = []
+        guards = [goal_reached(lambda given=7: asked.append(given)), max_steps(9)]
+        run(script(call("look"), answer("done")), "go", tools=LOOK, guards=guards)
+        assert [7, 7] == asked
+
 
 class TestCancelled:
     """`cancelled(event)`: somebody has set a flag."""
