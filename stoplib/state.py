@@ -192,9 +192,7 @@ class Run:
         """Count one tool call that has been answered."""
         call, text, status = result
         name = call.name
-        self.messages.append(
-            {"role": "tool", "tool_call_id": call.id, "name": name, "content": text, "is_error": status != OK}
-        )
+        self.messages.append(_answered(result))
         self._results.append(result)
         self.characters += len(text)
         if status in CARRIED_OUT:
