@@ -11,7 +11,7 @@ from typing import Any
 
 from stoplib import reasons
 from stoplib.events import Event, describe
-from stoplib.guards import Fired, GuardSet
+from stoplib.guards import GATES, Fired, GuardSet
 from stoplib.messages import Fatal, Reply, ToolCall
 from stoplib.outcome import Ending, Outcome, in_words, outcome_of
 from stoplib.requests import CUT_OFF, DeadlinePassed, Request, what_went_wrong
@@ -113,32 +113,32 @@ class Loop:
         return outcome
 
     def _steps(self) -> Generator[Wanted, Any, Ending]:
-        run, look, watched = self.run, self.guards.look, self.watched
-        settles = self.guards.settles
+        run, guards, watched = self.run, self.guards, self.watched
+        before_call, before_action, after_round = map(guards.at, GATES)
         ask = self._ask_model(self.schemas)
         run.start()
         while True:
             run.read_clock()
-            if fired := look("before_call", run):
+            if fired := before_call(run):
                 return _ending_by(fired)
             if self.cancels:
-                ask.time_left = self.guards.time_left(run)
+                ask.time_left = guards.time_left(run)
             reply = yield ask
             if not isinstance(reply, Reply):
                 raise TypeError(_no_reply(reply))
             run.record_reply(reply)
-            if settles:
-                self.guards.settle(run)
+            if guards.settles:
+                guards.settle(run)
             if watched:
                 yield Event("reply", run, run.steps, reply=reply)
             if end := reasons.ending(reply):
                 return self._said(*end)
             run.record_request()
-            if fired := look("before_action", run):
+            if fired := before_action(run):
                 return _ending_by(fired)
             yield from self._act()
             run.record_round()
-            if fired := look("after_round", run):
+            if fired := after_round(run):
                 return _ending_by(fired)
 
     def _ask_model(self, schemas: Sequence[Mapping[str, Any]]) -> Request:

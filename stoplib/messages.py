@@ -5,8 +5,10 @@ A model is any callable `model(messages, tools) -> Reply`, or one that takes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+new = tuple.__new__  # makes a named tuple without the detour by its own __new__, three times a step
 
 Message = dict[str, Any]
 Model = Callable[..., "Reply"]
@@ -64,7 +66,7 @@ class ToolCall(_ToolCall):
     __slots__ = ()
 
     def __new__(cls, name: str, args: Mapping[str, Any] | str | None = None, id: str | None = None) -> ToolCall:
-        return tuple.__new__(cls, (name, {} if args is None else args, id))
+        return new(cls, (name, {} if args is None else args, id))
 
     def __str__(self) -> str:
         if not isinstance(self.args, Mapping):
@@ -99,7 +101,7 @@ class Reply(_Reply):
         stop: str | None = None,
     ) -> Reply:
         # Some APIs send no text at all beside a tool call.
-        return tuple.__new__(cls, (text or "", calls if type(calls) is tuple else tuple(calls), usage, stop))
+        return new(cls, (text or "", calls if type(calls) is tuple else tuple(calls), usage, stop))
 
 
 def answer(text: str, *, usage: Usage = NO_USAGE) -> Reply:
@@ -137,3 +139,31 @@ def _sum(usages: Iterable[Usage]) -> Usage:
     for usage in usages:
         total = total + usage
     return total
+
+
+def identified(reply: Reply, step: int) -> Reply:
+    """The reply with an id for each call: the API's own where there is one, else made from step and place."""
+    text, calls, usage, stop = reply
+    if not calls:
+        return reply
+    if len(calls) == 1 and type(calls[0]) is ToolCall:  # the usual case
+        [(name, args, id)] = calls
+        return reply if id else new(Reply, (text, (new(ToolCall, (name, args, f"call_{step}_1")),), usage, stop))
+    for call in calls:
+        if type(call) is not ToolCall:
+            raise TypeError(f"a reply's calls must be ToolCalls, not {call!r}")
+    taken = [call.id for call in calls]
+    if all(taken):
+        return reply
+    named = [
+        call if call.id else ToolCall(call.name, call.args, _new_id(taken, step, place))
+        for place, call in enumerate(calls, 1)
+    ]
+    return Reply(text, tuple(named), usage, stop)
+
+
+def _new_id(taken: Sequence[str | None], step: int, place: int) -> str:
+    made = f"call_{step}_{place}"
+    while made in taken:
+        made += "_"
+    return made

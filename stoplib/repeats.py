@@ -27,6 +27,9 @@ def canonical(value: Any) -> str:
     >>> canonical([1, 2]) == canonical([2, 1])
     False
     """
+    if type(value) is dict and len(value) == 1:  # the usual case
+        [(name, part)] = value.items()
+        return f"{{{name!r}:{part!r}}}" if type(part) in FLAT else f"{{{name!r}:{canonical(part)}}}"
     if isinstance(value, Mapping):
         items = value.items() if len(value) < 2 else _sorted(value)
         parts = [f"{k!r}:{v!r}" if type(v) in FLAT else f"{k!r}:{canonical(v)}" for k, v in items]

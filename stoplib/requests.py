@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from stoplib.messages import ToolCall
@@ -11,7 +10,7 @@ from stoplib.outcome import in_words
 from stoplib.state import ERROR, Result
 from stoplib.tools import as_text
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = {}
 CUT_OFF = "cut off: {}; what it has done by then is not known"
 
 

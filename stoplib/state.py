@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stoplib.messages import NO_USAGE, Message, Reply, ToolCall, Usage
+from stoplib.messages import NO_USAGE, Message, Reply, ToolCall, Usage, identified, new
 from stoplib.prices import Price
 from stoplib.repeats import Repeats
 from stoplib.tools import ORDINARY, Traits
@@ -41,18 +41,21 @@ class Result(NamedTuple):
 class Step(NamedTuple):
     """One step of a run: one model call and what came of it.
 
-    `seconds` is the run's time when the model was called, `waited` how much of it had been waiting. `calls`
-    are those of the reply, each with an id; `results` are in their order. `closing` marks the call for the
-    closing summary.
+    `seconds` is the run's time when the model was called, `waited` how much of it had been waiting. Each call
+    of the `reply` has an id; `results` are in their order. `closing` marks the call for the closing summary.
     """
 
     number: int
     seconds: float
     waited: float
     reply: Reply
-    calls: tuple[ToolCall, ...]
     results: list[Result]
     closing: bool = False
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls that the reply asks for."""
+        return self.reply.calls
 
 
 class Run:
@@ -65,7 +68,8 @@ class Run:
     calls_of    the same by the tool's name
     tokens      all tokens that the replies reported
     characters  characters of everything in the transcript
-    cost        money spent so far, or None without prices
+    asked       tool calls that the replies asked for
+    spent       money spent so far, by the price; 0 without one
     seconds     time since the start, as of the last reading of the clock; never goes back
     waited      how much of `seconds` was spent waiting for a person
     errors      tool errors since a tool last did its job
@@ -94,7 +98,8 @@ class Run:
         self.calls_of: dict[str, int] = {}
         self.tokens = 0
         self.characters = len(task)
-        self.cost: float | None = None if price is None else 0.0
+        self.asked = 0
+        self.spent = 0.0
         self.seconds = 0.0
         self.waited = 0.0
         self.errors = 0
@@ -129,28 +134,28 @@ class Run:
         return Usage(*self._usage)
 
     @property
+    def cost(self) -> float | None:
+        """Money spent so far, or None without a price: unknown is not zero."""
+        return None if self.price is None else self.spent
+
+    @property
     def text(self) -> str:
         """The last thing that the model said, its closing summary apart."""
         return next((step.reply.text for step in reversed(self.trace) if not step.closing), "")
 
     def start(self) -> None:
         """Take the first reading: the run's time starts here."""
-        self._start = self._last_reading = self._reading()
+        self._start = self._last_reading = _a_time(self._clock())
 
     def read_clock(self) -> None:
         """Take one reading. A clock that was set back moves the start back too, so time never runs backward."""
-        now = self._reading()
-        if now < self._last_reading:
-            self._start -= self._last_reading - now
-        self._last_reading = now
-        if now - self._start > self.seconds:
-            self.seconds = now - self._start
-
-    def _reading(self) -> float:
         now = self._clock()
-        if now != now:
-            raise ValueError(f"the clock shows {now!r}, which is no time")
-        return now
+        if not now >= self._last_reading:
+            self._start -= self._last_reading - _a_time(now)
+        self._last_reading = now
+        seconds = now - self._start
+        if seconds > self.seconds:
+            self.seconds = seconds
 
     def record_wait(self, since: float) -> None:
         """A person has answered: what passed since then was waiting."""
@@ -159,15 +164,15 @@ class Run:
 
     def record_reply(self, reply: Reply, closing: bool = False) -> None:
         """Count one model call. Raises ValueError for usage that cannot be true."""
-        text, calls, usage, _ = reply
         number = self.steps + 1
-        if calls:
-            calls = identified(calls, number)
+        reply = identified(reply, number)
+        text, calls, usage, _ = reply
         results: list[Result] = []
         self._results = results
-        self.trace.append(Step(number, self.seconds, self.waited, reply, calls, results, closing))
+        self.trace.append(new(Step, (number, self.seconds, self.waited, reply, results, closing)))
         self.steps = number
         self.batch = calls
+        self.asked += len(calls)
         self.characters += len(text)
         self.messages.append(_said(text, calls))
         if not closing:
@@ -245,7 +250,7 @@ class Run:
         if answered > self.largest:
             self.largest = answered
         if self.price is not None:
-            self.cost += self.price.of(usage)  # type: ignore[operator]
+            self.spent += self.price.of(usage)
 
 
 def transcript(task: str, trace: Sequence[Step]) -> list[Message]:
@@ -259,30 +264,18 @@ def transcript(task: str, trace: Sequence[Step]) -> list[Message]:
     return messages
 
 
-def identified(calls: tuple[ToolCall, ...], step: int) -> tuple[ToolCall, ...]:
-    """The calls of one reply, each with an id: the API's own where there is one, else made from step and place."""
-    named = []
-    taken = {call.id for call in calls if type(call) is ToolCall}
-    for place, call in enumerate(calls, 1):
-        if type(call) is not ToolCall:
-            raise TypeError(f"a reply's calls must be ToolCalls, not {call!r}")
-        if not call.id:
-            call = ToolCall(call.name, call.args, _new_id(taken, step, place))
-        named.append(call)
-    return tuple(named)
-
-
-def _new_id(taken: set[str | None], step: int, place: int) -> str:
-    made = f"call_{step}_{place}"
-    while made in taken:
-        made += "_"
-    return made
+def _a_time(reading: float) -> float:
+    if reading != reading:
+        raise ValueError(f"the clock shows {reading!r}, which is no time")
+    return reading
 
 
 def _said(text: str, calls: Sequence[ToolCall]) -> Message:
     if not calls:
         return {"role": "assistant", "content": text}
-    requests = [{"id": id, "name": name, "args": args} for name, args, id in calls]
+    requests = []
+    for name, args, id in calls:
+        requests.append({"id": id, "name": name, "args": args})
     return {"role": "assistant", "content": text, "tool_calls": requests}
 
 

@@ -123,7 +123,7 @@ class Toolbox:
         return f"the arguments are not a JSON object: {args!r}"
 
 
-PLAIN = (str, int, float, bool, type(None))
+PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def own_copy(args: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -30,6 +30,10 @@ class max_steps(Limit):
         if self.n == 0 and self.gate not in (None, "before_call"):
             raise ValueError(f"{self.name}(0) makes no call, so it cannot look at {self.gate}")
 
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"steps": self.n - 1}
+
     def fires(self, run: Run) -> bool:
         return run.steps >= self.n - self._kept(run)
 
@@ -64,6 +68,10 @@ class time_limit(Limit):
         self._amount("seconds")
         self._flag("working")
 
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"seconds": self.seconds}
+
     def fires(self, run: Run) -> bool:
         return (run.seconds - run.waited if self.working else run.seconds) >= self.seconds
 
@@ -89,6 +97,10 @@ class max_tool_calls(Limit):
         self._whole("n")
         if self.tool is not None and not isinstance(self.tool, str):
             raise TypeError(f"{self.name}: tool must be the name of a tool, not {self.tool!r}")
+
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"asked": self.n}
 
     def measure(self, run: Run) -> tuple[float, float]:
         return (run.tool_calls if self.tool is None else run.calls_of.get(self.tool, 0)), self.n
@@ -142,6 +154,11 @@ class token_budget(Limit):
         if self.reserve > self.n:
             raise ValueError(f"{self.name}: reserve must be at most n={self.n}, not {self.reserve}")
 
+    @property
+    def alarms(self) -> dict[str, float]:
+        soft = self.n - self.reserve
+        return {} if self.hard else {"tokens": soft, "steps": soft}
+
     def measure(self, run: Run) -> tuple[float, float]:
         return max(run.tokens, run.steps), self.n - self.reserve if run.summary_to_come else self.n
 
@@ -192,11 +209,15 @@ class cost_budget(Limit):
                 f" Pass prices={{{run.model!r}: {{'input': …, 'output': …}}}}, in money per million tokens."
             )
 
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {} if self.hard else {"spent": self.amount - self.reserve}
+
     def measure(self, run: Run) -> tuple[float, float]:
-        return run.cost or 0.0, self.amount - self.reserve if run.summary_to_come else self.amount
+        return run.spent, self.amount - self.reserve if run.summary_to_come else self.amount
 
     def fires(self, run: Run) -> bool | str | None:
-        if (run.cost or 0.0) >= (self.amount - self.reserve if run.summary_to_come else self.amount):
+        if run.spent >= (self.amount - self.reserve if run.summary_to_come else self.amount):
             return True
         return self._look_ahead(run) if self.hard else False
 
@@ -226,6 +247,11 @@ class rough_token_budget(Limit):
     def validate(self) -> None:
         super().validate()
         self._whole("n")
+
+    @property
+    def alarms(self) -> dict[str, float]:
+        most = CHARACTERS_PER_TOKEN * self.n
+        return {"characters": most, "steps": most}
 
     def measure(self, run: Run) -> tuple[float, float]:
         return max(run.characters, run.steps) / CHARACTERS_PER_TOKEN, self.n

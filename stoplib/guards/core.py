@@ -80,6 +80,15 @@ class Guard(Value):
         """After the run, however it ended."""
 
     @property
+    def alarms(self) -> dict[str, float]:
+        """Counters of the run, each with a number: while none has reached its number, the guard need not be asked.
+
+        With no alarms at all it is asked each time. The names are those of `Run`; `repeats.call` is one of its
+        `repeats`. An alarm may come too early, never too late.
+        """
+        return {}
+
+    @property
     def gates(self) -> tuple[str, ...]:
         """Where it looks."""
         return self.usual_gates if self.gate is None else (self.gate,)

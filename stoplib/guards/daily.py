@@ -72,12 +72,12 @@ class daily_cap(Guard):
         held = self._held(run)
         if held.steps == run.steps or not run.live:
             return
-        cost = (run.cost or 0.0) - held.cost
+        cost = run.spent - held.cost
         if held.reservation is not None:
             self.ledger.settle(held.reservation, cost or held.reservation.up_to)
         elif cost:  # refused, and made all the same, because of the other side of `daily_cap(…) & …`
             self.ledger.record(self.who, cost)
-        held.reservation, held.steps, held.cost = None, run.steps, run.cost or 0.0
+        held.reservation, held.steps, held.cost = None, run.steps, run.spent
 
     def end(self, run: Run) -> None:
         """Settle a call that was made, release one that was not. If that fails, the reserve stays until it expires."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from stoplib.guards.budgets import time_limit
@@ -13,6 +14,47 @@ from stoplib.state import Run
 
 Fired = list[tuple[Guard, str]]
 Deadline = tuple[float, float, time_limit]
+
+
+@cache
+def _alarm(counters: tuple[str, ...]) -> Callable[..., Callable[[Run], bool]]:
+    """`_alarm(("steps", "tokens"))(10, 5000)` says of a run whether it has 10 steps or 5000 tokens.
+
+    Compiled once, as named tuples are: a function for each counter would cost a third of a step.
+    """
+    names = [f"number{place}" for place in range(len(counters))]
+    reached = [f"run.{counter} >= {name}" for counter, name in zip(counters, names, strict=True)]
+    source = f"lambda {', '.join(names)}: lambda run: {' or '.join(reached) or False}"
+    made: Callable[..., Callable[[Run], bool]] = eval(source, {})
+    return made
+
+
+class Gate:
+    """The guards that look at one gate. Those whose alarms are all silent are not asked: that is most of them."""
+
+    def __init__(self, guards: Iterable[Guard]) -> None:
+        self._all = [(g, _look(g)) for g in guards]
+        self._always = [(g, fires) for g, fires in self._all if not _alarms(g)]
+        numbers: dict[str, float] = {}
+        for g, _ in self._all:
+            for counter, number in _alarms(g).items():
+                numbers[counter] = min(number, numbers.get(counter, number))
+        self._alarm = _alarm(tuple(numbers))(*numbers.values())
+
+    def look(self, run: Run) -> Fired | None:
+        """The guards that fire now, each with what it saw, in the order given; None if none does."""
+        asked = self._all if self._alarm(run) else self._always
+        fired: Fired | None = None
+        for g, fires in asked:
+            try:
+                seen = fires(run)
+                if seen:
+                    fired = fired or []
+                    fired.append((g, seen if isinstance(seen, str) else g.says(run)))
+            except Exception as error:
+                error.add_note(f"(in the guard {g.name})")
+                raise
+        return fired
 
 
 class GuardSet:
@@ -32,7 +74,7 @@ class GuardSet:
                 f"guards={list(self.guards)!r} do not bound the run: a model that never answers would"
                 " go on for ever. Add max_steps(n) or time_limit(seconds)."
             )
-        self._at = {gate: tuple((g, _look(g)) for g in self.guards if gate in g.gates) for gate in GATES}
+        self._at = {gate: Gate(g for g in self.guards if gate in g.gates) for gate in GATES}
         self._objectors = self._with_own("objection")
         self._settlers = self._with_own("settle")
         self.settles = bool(self._settlers)
@@ -42,18 +84,9 @@ class GuardSet:
         for g in self.guards:
             g.begin(run)
 
-    def look(self, gate: str, run: Run) -> Fired | None:
-        """The guards of this gate that fire now, each with what it saw, in the order given; None if none does."""
-        fired: Fired | None = None
-        try:
-            for g, fires in self._at[gate]:
-                if seen := fires(run):
-                    fired = fired or []
-                    fired.append((g, seen if isinstance(seen, str) else g.says(run)))
-        except Exception as error:
-            error.add_note(f"(in the guard {g.name})")
-            raise
-        return fired
+    def at(self, gate: str) -> Callable[[Run], Fired | None]:
+        """How to look at this gate: see `Gate.look`."""
+        return self._at[gate].look
 
     def settle(self, run: Run) -> None:
         """After each model call."""
@@ -110,8 +143,18 @@ class GuardSet:
 
 
 def _look(guard: Guard) -> Callable[[Run], Any]:
-    """The quick way to look, `fires`, unless a guard of one's own only has the long one."""
-    return guard if type(guard).fires is Guard.fires else guard.fires
+    """The quick way to look, `fires`, unless a guard of one's own has its own way to be called."""
+    return guard.fires if type(guard).__call__ is Guard.__call__ else guard
+
+
+def _alarms(guard: Guard) -> dict[str, float]:
+    """Its alarms, unless they are those of a guard that it was made from and fires otherwise than."""
+    kinds = type(guard).__mro__
+
+    def place(name: str) -> int:
+        return next((n for n, kind in enumerate(kinds) if name in vars(kind)), len(kinds))
+
+    return guard.alarms if all(place("alarms") <= place(name) for name in ("fires", "measure", "__call__")) else {}
 
 
 def _check(guard: Guard) -> None:

@@ -22,6 +22,10 @@ class repeated_call(Guard):
         super().validate()
         self._whole("limit", at_least=1)
 
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"repeats.call": self.limit}
+
     def fires(self, run: Run) -> bool:
         return run.repeats.call >= self.limit
 
@@ -39,6 +43,10 @@ class repeated_round(Guard):
     def validate(self) -> None:
         super().validate()
         self._flag("ever")
+
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"repeats.round": 2}
 
     def fires(self, run: Run) -> bool:
         return (run.repeats.round if self.ever else run.repeats.in_a_row) >= 2
@@ -65,9 +73,12 @@ class going_in_circles(Guard):
         self._whole("times", at_least=2)
         self._whole("longest", at_least=1)
 
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"repeats.round": self.times}
+
     def fires(self, run: Run) -> bool:
-        repeats = run.repeats
-        return repeats.round >= self.times and repeats.cycle(self.times, self.longest) > 0
+        return run.repeats.cycle(self.times, self.longest) > 0
 
     def says(self, run: Run) -> str:
         length = run.repeats.cycle(self.times, self.longest)
@@ -89,6 +100,10 @@ class no_new_results(Guard):
     def validate(self) -> None:
         super().validate()
         self._whole("n", at_least=1)
+
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"repeats.same": self.n}
 
     def fires(self, run: Run) -> bool:
         return run.repeats.same >= self.n

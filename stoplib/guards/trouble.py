@@ -22,8 +22,9 @@ class too_many_errors(Limit):
         super().validate()
         self._whole("n", at_least=1)
 
-    def fires(self, run: Run) -> bool:
-        return run.errors >= self.n
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"errors": self.n}
 
     def measure(self, run: Run) -> tuple[float, float]:
         return run.errors, self.n
@@ -42,8 +43,9 @@ class too_many_refusals(Limit):
         super().validate()
         self._whole("n", at_least=1)
 
-    def fires(self, run: Run) -> bool:
-        return run.refusals >= self.n
+    @property
+    def alarms(self) -> dict[str, float]:
+        return {"refusals": self.n}
 
     def measure(self, run: Run) -> tuple[float, float]:
         return run.refusals, self.n

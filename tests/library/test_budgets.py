@@ -417,7 +417,7 @@ class TestCostBudget:
     @pytest.mark.parametrize(("cost", "fires"), [(0.0999, False), (0.1, True), (0.1001, True)])
     def test_boundary(self, cost, fires):
         """It lets a run go on just below the limit and fires at the limit."""
-        assert fires == (cost_budget(0.1)(used(cost=cost)) is not None)
+        assert fires == (cost_budget(0.1)(used(spent=cost)) is not None)
 
     @pytest.mark.parametrize(("amount", "calls"), [(0, 0), (0.01, 1), (0.0105, 1), (0.02, 2), (0.0211, 3)])
     def test_model_calls_until_the_limit(self, amount, calls):

@@ -430,6 +430,60 @@ class TestGuardOfOnesOwn:
             assert (guard.name, detail, 3) == (outcome.reason, outcome.detail, outcome.steps)
 
 
+class TestAlarms:
+    """While none of its counters has reached its number, a guard is not asked."""
+
+    class noting(max_steps):
+        """A step cap that notes when it is asked."""
+
+        asked = []
+        alarms = {"steps": 3}
+
+        def fires(self, run):
+            self.asked.append(run.steps)
+            return super().fires(run)
+
+    def test_it_is_asked_from_its_number_on(self):
+        """With an alarm at 3 steps and a limit of 5 it is asked at 3, 4 and 5."""
+        self.noting.asked.clear()
+        assert 5 == run(looking(), "go", tools=LOOK, guards=[self.noting(5)]).steps
+        assert [3, 4, 5] == self.noting.asked
+
+    def test_without_alarms_it_is_asked_each_time(self):
+        """A guard that says nothing about alarms is asked at every step."""
+        seen = []
+
+        class nosy(Guard):
+            def fires(self, run):
+                seen.append(run.steps)
+
+        run(looking(), "go", tools=LOOK, guards=[nosy(), max_steps(3)])
+        assert [0, 1, 2, 3] == seen
+
+    @pytest.mark.parametrize("method", ["fires", "measure", "__call__"])
+    def test_a_guard_that_looks_in_its_own_way(self, method):
+        """A guard made from another one, which looks in its own way, does not inherit its alarms."""
+        looks = {
+            "fires": lambda self, run: run.steps >= 2,
+            "measure": lambda self, run: (run.steps, 2),
+            "__call__": lambda self, run: "two" if run.steps >= 2 else None,
+        }
+        stricter = type("stricter", (stoplib.too_many_errors,), {method: looks[method], "__annotations__": {}})
+        outcome = run(looking(), "go", tools=LOOK, guards=[stricter(9), max_steps(5)])
+        assert ("stricter", 2) == (outcome.reason, outcome.steps)
+
+    def test_the_order_stays(self):
+        """Of two guards that fire at once the first one gives the reason, whichever is asked each time."""
+        for guards, first in (([at_two, max_steps(2)], "at_two"), ([max_steps(2), at_two], "max_steps")):
+            outcome = run(looking(), "go", tools=LOOK, guards=guards)
+            assert (first, 2, 2) == (outcome.reason, outcome.steps, len(outcome.fired))
+
+
+def at_two(run):
+    """Fires from step 2, and is asked each time."""
+    return "two" if run.steps >= 2 else None
+
+
 class TestGuardSet:
     """What `guards=` takes."""
 
@@ -599,7 +653,7 @@ class TestEachGuard:
     def test_only_a_text_or_none(self, kind, needed, gates):
         """Looked at directly it gives a text or None, at the start and far over every limit."""
         far = state(steps=99, seconds=99.0)
-        far.tokens, far.tool_calls, far.characters, far.cost, far.errors, far.refusals = 99, 99, 999, 99.0, 99, 99
+        far.tokens, far.tool_calls, far.characters, far.spent, far.errors, far.refusals = 99, 99, 999, 99.0, 99, 99
         said = [kind(*needed)(run_so_far) for run_so_far in (state(), far)]
         assert {str, type(None)} >= {type(text) for text in said}
 

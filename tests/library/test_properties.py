@@ -5,12 +5,14 @@
 import asyncio
 import functools
 from collections import Counter
+from operator import attrgetter
 
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from stoplib import (
     Fatal,
+    Guard,
     ManualClock,
     Outcome,
     Reply,
@@ -313,6 +315,45 @@ def test_a_guard_only_looks(guard, run_so_far):
     before = repr(guard), dict(vars(run_so_far))
     assert guard(run_so_far) == guard(run_so_far)
     assert before == (repr(guard), dict(vars(run_so_far)))
+
+
+class Suspicious(Guard):
+    """Looks each time whether a guard that would fire now has an alarm that is still silent."""
+
+    guard: Guard
+
+    usual_gates = GATES
+
+    def fires(self, run):
+        asked = not self.guard.alarms or any(
+            attrgetter(counter)(run) >= number for counter, number in self.guard.alarms.items()
+        )
+        return None if asked or not self.guard(run) else f"{self.guard!r} fires, and its alarms are silent"
+
+
+@given(SCRIPTS, st.lists(LEAVES, min_size=1, max_size=4), CLOCK_STEPS, st.booleans())
+def test_no_alarm_comes_too_late(script, guards, clock_steps, summarize):
+    """At each gate of any run, a guard that fires has an alarm that has been reached, if it has alarms at all."""
+    world = World(script, clock_steps=clock_steps)
+    watching = [Suspicious(guard) for guard in guards]
+    outcome = run(world.model, "go", **world.options([*watching, max_steps(9)], summarize=summarize))
+    assert outcome.reason != "Suspicious", outcome.detail
+
+
+@given(SCRIPTS, st.lists(LEAVES, min_size=1, max_size=4), CLOCK_STEPS, st.booleans())
+def test_alarms_change_nothing(script, guards, clock_steps, summarize):
+    """A run ends the same way if each guard is asked each time, as plain functions are."""
+
+    def asked_each_time(guard):
+        kind = type("asked", (type(guard),), {"alarms": {}, "__annotations__": {}})
+        return kind(**dict(guard._fields()))
+
+    ends = []
+    for some in (guards, [asked_each_time(guard) for guard in guards]):
+        world = World(script, clock_steps=clock_steps)
+        outcome = run(world.model, "go", **world.options([*some, max_steps(9)], summarize=summarize))
+        ends.append((outcome.steps, outcome.tool_calls, outcome.detail, len(outcome.fired)))
+    assert ends[0] == ends[1]
 
 
 @given(GUARDS, st.integers(0, 4))
