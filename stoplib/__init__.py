@@ -24,11 +24,13 @@ from stoplib.guards import (
     too_many_refusals,
 )
 from stoplib.messages import Fatal, Reply, ToolCall, Usage, answer, batch, call
+from stoplib.nesting import current_run
 from stoplib.outcome import Outcome
 from stoplib.recording import IncompleteRecording, load
 from stoplib.replaying import replay
-from stoplib.state import Result, Run, Step
+from stoplib.state import Run
 from stoplib.tools import Tool, tool
+from stoplib.transcript import Result, Step
 
 __version__ = "0.1.0"
 
@@ -54,6 +56,7 @@ __all__ = [
     "call",
     "cancelled",
     "cost_budget",
+    "current_run",
     "daily_cap",
     "goal_reached",
     "going_in_circles",

@@ -6,7 +6,7 @@ import html
 
 from stoplib.events import describe
 from stoplib.outcome import Outcome, counted
-from stoplib.state import Step
+from stoplib.transcript import Step
 
 SHOWN = 20
 
@@ -53,6 +53,8 @@ def spend(outcome: Outcome) -> str:
     parts.append(f"{outcome.seconds:g} s")
     if outcome.waited:
         parts.append(f"{outcome.waited:g} s of them waiting for a person")
+    if outcome.inner:
+        parts.append(f"with {counted(len(outcome.inner), 'run')} within it")
     return ", ".join(parts)
 
 

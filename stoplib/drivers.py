@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar, copy_context
 from types import CoroutineType
 from typing import Any
 
@@ -12,8 +11,9 @@ from stoplib.events import Event
 from stoplib.guards import GuardSet, max_steps
 from stoplib.loop import Body, Loop
 from stoplib.messages import Model, ToolCall
+from stoplib.nesting import current, inside
 from stoplib.outcome import Outcome
-from stoplib.prices import name_of, price_of
+from stoplib.prices import Price, name_of, price_of
 from stoplib.reasons import INTERRUPTED
 from stoplib.requests import Request
 from stoplib.state import Clock, Run
@@ -25,8 +25,6 @@ Listener = Callable[[Event], Any]
 Prices = Mapping[str, Any]
 
 DEFAULT_GUARDS = (max_steps(10),)
-
-_running: ContextVar[bool] = ContextVar("running", default=False)
 
 
 def run(
@@ -40,6 +38,7 @@ def run(
     on_event: Listener | None = None,
     summarize: bool = False,
     prices: Prices | None = None,
+    within: Run | None = None,
 ) -> Outcome:
     """Run an agent loop to its end and say why it ended.
 
@@ -54,6 +53,8 @@ def run(
     summarize  when a guard ends the run, ask for a closing summary. One step is kept back for it, and the
                `reserve` of a budget; where a limit has no room left, as after a time limit, a fixed text stands in
     prices     money per million tokens, `{"input": 3, "output": 15}`, or that by the model's name
+    within     `current_run()` in a tool that runs another agent: what the inner run uses counts for the outer
+               one too, and where a limit of the outer one is reached the inner run ends with its name
 
     Raises TypeError or ValueError before the first model call for what cannot work. After that,
     everything that happens is an outcome.
@@ -63,12 +64,10 @@ def run(
     >>> run(model, "What is the capital of France?", tools={"search": lambda query: "Paris"}).reason
     'answered'
     """
-    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices)
+    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, within)
     _refuse_async(loop)
-    context = copy_context()  # so that nothing has to be put back, whatever happens
-    context.run(_running.set, True)
-    outcome = context.run(drive, loop.body(), on_event)
-    if _running.get() and outcome.reason == INTERRUPTED:  # who presses Ctrl-C means the outer run too
+    outcome = inside(loop.run).run(drive, loop.body(), on_event)
+    if current.get() is not None and outcome.reason == INTERRUPTED:  # who presses Ctrl-C means the outer run too
         raise KeyboardInterrupt
     return outcome
 
@@ -84,6 +83,7 @@ async def arun(
     on_event: Listener | None = None,
     summarize: bool = False,
     prices: Prices | None = None,
+    within: Run | None = None,
 ) -> Outcome:
     """The same run for a model, tools and approval that may be `async`.
 
@@ -101,9 +101,13 @@ async def arun(
     """
     from stoplib.async_driver import drive  # asyncio is loaded when it is used
 
-    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices)
+    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, within)
     loop.cancels = True
-    return await drive(loop.body(), on_event)
+    around = current.set(loop.run)
+    try:
+        return await drive(loop.body(), on_event)
+    finally:
+        current.reset(around)
 
 
 def steps(
@@ -117,6 +121,7 @@ def steps(
     on_event: Listener | None = None,
     summarize: bool = False,
     prices: Prices | None = None,
+    within: Run | None = None,
 ) -> Iterator[Event]:
     """The same run, one event at a time; the last event is `end` and holds the outcome.
 
@@ -126,9 +131,9 @@ def steps(
     >>> [event.kind for event in steps(lambda messages: answer("done"), "go")]
     ['reply', 'end']
     """
-    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, watched=True)
+    loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, within, watched=True)
     _refuse_async(loop)
-    return _events(loop.body(), on_event)
+    return _events(loop, on_event)
 
 
 def drive(body: Body, on_event: Listener | None) -> Outcome:
@@ -155,8 +160,9 @@ def drive(body: Body, on_event: Listener | None) -> Outcome:
             error = raised
 
 
-def _events(body: Body, on_event: Listener | None) -> Iterator[Event]:
-    """The events of the body; its requests are carried out on the way."""
+def _events(loop: Loop, on_event: Listener | None) -> Iterator[Event]:
+    """The events of the loop; its requests are carried out on the way."""
+    body = loop.body()
     answer: Any = None
     error: BaseException | None = None
     while True:
@@ -166,7 +172,7 @@ def _events(body: Body, on_event: Listener | None) -> Iterator[Event]:
                 answer = error = None
                 try:
                     if not isinstance(wanted, Event):
-                        answer = _carry_out(wanted)
+                        answer = inside(loop.run).run(_carry_out, wanted)
                     else:
                         if on_event:
                             on_event(wanted)
@@ -214,6 +220,7 @@ def _loop(
     on_event: Listener | None,
     summarize: bool,
     prices: Prices | None,
+    within: Run | None,
     watched: bool = False,
 ) -> Loop:
     """Check everything that can be checked before the first call."""
@@ -227,6 +234,8 @@ def _loop(
         if not callable(value) and (value is not None or name == "clock"):
             raise TypeError(f"{name} must be a function, not {value!r}")
     guard_set, toolbox, price = GuardSet(guards), Toolbox(tools), price_of(model, prices)
+    if within is not None:
+        _check_within(within, price, name_of(model))
     state = Run(
         task,
         clock,
@@ -235,6 +244,7 @@ def _loop(
         price=price,
         output_cap=getattr(model, "max_output_tokens", None),
         longest=guard_set.longest_cycle(),
+        outer=within,
     )
     state.summary_to_come = summarize
     guard_set.begin(state)
@@ -251,6 +261,16 @@ def _loop(
         watched=watched or on_event is not None,
         summarize=summarize,
     )
+
+
+def _check_within(outer: Any, price: Price | None, model: str) -> None:
+    if not isinstance(outer, Run):
+        raise TypeError(f"within must be the run around this one, current_run(), not {outer!r}")
+    if outer.price is not None and price is None:
+        raise ValueError(
+            f"within: the run around this one counts money, there is no price for the model {model!r}, and unknown"
+            f" is not zero. Pass prices={{{model!r}: {{'input': …, 'output': …}}}}, in money per million tokens."
+        )
 
 
 def _refuse_async(loop: Loop) -> None:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from stoplib.messages import Reply, ToolCall
 from stoplib.outcome import Outcome
-from stoplib.state import Result, Run
+from stoplib.state import Run
+from stoplib.transcript import Result
 
 
 class Event(NamedTuple):

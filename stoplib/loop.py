@@ -13,10 +13,12 @@ from stoplib import reasons
 from stoplib.events import Event, describe
 from stoplib.guards import GATES, Fired, GuardSet
 from stoplib.messages import Fatal, Reply, ToolCall
+from stoplib.nesting import hand_over, looking_outside, outside, settle_outside
 from stoplib.outcome import Ending, Outcome, in_words, outcome_of
 from stoplib.requests import CUT_OFF, DeadlinePassed, Request, what_went_wrong
-from stoplib.state import DECLINED, ERROR, Result, Run
+from stoplib.state import Run
 from stoplib.tools import Toolbox, as_text, own_copy
+from stoplib.transcript import DECLINED, ERROR, Result
 
 DECLINED_TEXT = "a person declined this: do not ask for it again; say what you would have done"
 NO_SUMMARY = "There is no summary by the model. The run stopped ({reason}) after {steps} steps; see the evidence."
@@ -54,6 +56,7 @@ class Loop:
         self.summarize = summarize
         self.cancels = False
         self.asking = False
+        run.guards = guards
 
     def body(self) -> Body:
         """Go to the end, whatever happens on the way, and return the outcome."""
@@ -66,9 +69,8 @@ class Loop:
             if self.summarize and ending.wants_summary:
                 summary = yield from self._summary(ending)
         except BaseException:  # SystemExit, or a task that is cancelled, passes through
-            self.run.close("the program was ended")
             self.run.rewrite()
-            self.guards.end(self.run)
+            self._close("the program was ended")
             raise
         outcome = self._outcome(ending, summary)
         if self.watched:
@@ -78,11 +80,15 @@ class Loop:
     def _outcome(self, ending: Ending, summary: str | None) -> Outcome:
         while True:
             try:
-                self.run.close(ending.reason)
-                self.guards.end(self.run)
+                self._close(ending.reason)
                 return outcome_of(self.run, ending, summary)
             except KeyboardInterrupt:  # the work here is short; it is done once more, and the person is heard
                 ending = Ending(reasons.INTERRUPTED, "stopped by a person")
+
+    def _close(self, reason: str) -> None:
+        self.run.close(reason)
+        self.guards.end(self.run)
+        hand_over(self.run, reason)
 
     def _ended_by(self, error: BaseException) -> Ending:
         """What an exception means that came up to here. Raises it again if it is none of the run's business.
@@ -107,14 +113,14 @@ class Loop:
     def _tell_the_end(self, outcome: Outcome) -> Generator[Wanted, Any, Outcome]:
         """Once the end has been told the reason stands, whatever a listener makes of it."""
         try:
-            yield Event("end", self.run, self.run.steps, outcome=outcome)
+            yield Event("end", self.run, len(self.run.trace), outcome=outcome)
         except (Exception, KeyboardInterrupt, Fatal) as error:
             return outcome if outcome.error else outcome.replaced(error=error)
         return outcome
 
     def _steps(self) -> Generator[Wanted, Any, Ending]:
         run, guards, watched = self.run, self.guards, self.watched
-        before_call, before_action, after_round = map(guards.at, GATES)
+        before_call, before_action, after_round = map(self._look_at, GATES)
         ask = self._ask_model(self.schemas)
         run.start()
         while True:
@@ -127,10 +133,9 @@ class Loop:
             if not isinstance(reply, Reply):
                 raise TypeError(_no_reply(reply))
             run.record_reply(reply)
-            if guards.settles:
-                guards.settle(run)
+            self._settle()
             if watched:
-                yield Event("reply", run, run.steps, reply=reply)
+                yield Event("reply", run, len(run.trace), reply=reply)
             if end := reasons.ending(reply):
                 return self._said(*end)
             run.record_request()
@@ -140,6 +145,16 @@ class Loop:
             run.record_round()
             if fired := after_round(run):
                 return _ending_by(fired)
+
+    def _look_at(self, gate: str) -> Callable[[Run], Fired | None]:
+        own = self.guards.at(gate)
+        return own if self.run.outer is None else looking_outside(gate, own)
+
+    def _settle(self) -> None:
+        if self.guards.settles:
+            self.guards.settle(self.run)
+        if self.run.outer is not None:
+            settle_outside(self.run)
 
     def _ask_model(self, schemas: Sequence[Mapping[str, Any]]) -> Request:
         messages = self.run.messages
@@ -163,7 +178,7 @@ class Loop:
             self._prepare([one for one in found if isinstance(one, Request)])
         for call, one in zip(run.batch, found, strict=True):
             if watched:
-                yield Event("call", run, run.steps, call=call)
+                yield Event("call", run, len(run.trace), call=call)
             if isinstance(one, Result):
                 result = one
             else:
@@ -178,7 +193,7 @@ class Loop:
                         raise
             run.record_result(result)
             if watched:
-                yield Event("result", run, run.steps, result=result)
+                yield Event("result", run, len(run.trace), result=result)
 
     def _failed(self, call: ToolCall, request: Request, error: BaseException) -> Result:
         """The result of a tool that raised `error`, or that was running when something ended the run."""
@@ -250,7 +265,7 @@ class Loop:
         try:
             run.read_clock()
             run.ask_for_summary()
-            if self.guards.no_room(run):
+            if self.guards.no_room(run) or outside("before_call", run):
                 return stand_in
             ask = self._ask_model([])
             if self.cancels:
@@ -259,7 +274,7 @@ class Loop:
             if not isinstance(reply, Reply):
                 raise TypeError(_no_reply(reply))
             run.record_reply(reply, closing=True)
-            self.guards.settle(run)
+            self._settle()
             run.close("no tools are available any more")
         except (Exception, Fatal, KeyboardInterrupt):  # a summary that fails changes no reason
             return stand_in

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from stoplib.messages import Message, Usage
 from stoplib.prices import Price
 from stoplib.reasons import COMPLETE, FATAL
-from stoplib.state import OK, Run, Step, transcript
+from stoplib.state import Run
 from stoplib.tools import Traits
+from stoplib.transcript import OK, Inner, Step, transcript
 from stoplib.values import Value
 
 
@@ -61,6 +62,7 @@ class Outcome(Value):
     error       the exception behind `fatal`
     model, price, traits    what a replay has to know: the model's name, its price, what tools declared
     at          how far the last step had come: called, replied, asked
+    inner       what was used by the runs that its tools started `within` this one; it is part of what was spent
     """
 
     reason: str
@@ -82,6 +84,7 @@ class Outcome(Value):
     price: Price | None
     traits: Mapping[str, Traits]
     at: str
+    inner: tuple[Inner, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -161,4 +164,5 @@ def outcome_of(run: Run, ending: Ending, summary: str | None) -> Outcome:
         price=run.price,
         traits=run.known_tools,
         at=run.at,
+        inner=tuple(run.inner),
     )

@@ -21,8 +21,9 @@ from stoplib.messages import Reply, ToolCall, Usage
 from stoplib.outcome import Ending, Outcome, in_words, outcome_of
 from stoplib.prices import Price
 from stoplib.reasons import UNFINISHED
-from stoplib.state import DECLINED, ERROR, NOT_RUN, OK, Result, Run, Step
+from stoplib.state import Run
 from stoplib.tools import Traits
+from stoplib.transcript import DECLINED, ERROR, NOT_RUN, OK, Inner, Result, Step
 
 FORMAT = 1
 
@@ -70,7 +71,7 @@ def load(path: str | PathLike[str]) -> Outcome:
         raise ValueError(f"{path} is no recorded run: its first line must be an object with 'stoplib': {FORMAT}")
     if lines[0]["stoplib"] != FORMAT:
         raise ValueError(f"{path} has the format {lines[0]['stoplib']!r}; this version of stoplib reads {FORMAT}")
-    steps = [line for line in lines[1:] if "step" in line]
+    steps = [line for line in lines[1:] if "step" in line or "inner" in line]
     ends = [line for line in lines[1:] if "reason" in line]
     try:
         run = _counted(lines[0], steps)
@@ -95,6 +96,9 @@ def _lines(outcome: Outcome) -> Iterator[dict[str, Any]]:
     }
     for step in outcome.trace:
         yield _step_line(step)
+        for inner in outcome.inner:
+            if inner.step == step.number:
+                yield {"inner": inner._asdict() | {"usage": inner.usage._asdict()}}
     error = outcome.error
     yield {
         "reason": outcome.reason,
@@ -152,14 +156,21 @@ def _counted(head: dict[str, Any], steps: list[dict[str, Any]]) -> Run:
     price = None if head["price"] is None else Price(**head["price"])
     run = Run(head["task"], lambda: 0.0, tools=tools, model=head["model"], price=price)
     for line in steps:
-        _count(run, line)
+        if "inner" in line:
+            run.take_in(_inner(line["inner"]))
+        else:
+            _count(run, line)
     return run
+
+
+def _inner(line: dict[str, Any]) -> Inner:
+    return Inner(**line | {"usage": Usage(**line["usage"])})
 
 
 def _count(run: Run, line: dict[str, Any]) -> None:
     """Let the run count one recorded step, as it counted the live one."""
-    if line["step"] != run.steps + 1:
-        raise ValueError(f"no recorded run: step {line['step']!r} follows step {run.steps}")
+    if line["step"] != len(run.trace) + 1:
+        raise ValueError(f"no recorded run: step {line['step']!r} follows step {len(run.trace)}")
     _times(line["seconds"], line.get("waited", 0.0))
     for result in line["results"]:
         if result["status"] not in (OK, ERROR, DECLINED, NOT_RUN):

@@ -12,8 +12,9 @@ from stoplib.loop import Loop, Wanted
 from stoplib.messages import Reply
 from stoplib.outcome import Ending, Outcome
 from stoplib.reasons import FATAL, INTERRUPTED
-from stoplib.state import Run, Step
+from stoplib.state import Run
 from stoplib.tools import Toolbox
+from stoplib.transcript import Inner, Step
 
 
 def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
@@ -78,6 +79,9 @@ class RecordedRun(Run):
         self.recorded = recorded
         self.live = False
         self.summary_to_come = recorded.summary is not None
+        self._inner: dict[int, list[Inner]] = {}
+        for inner in recorded.inner:
+            self._inner.setdefault(inner.step, []).append(inner)
         self._steps = (step for step in recorded.trace if not step.closing)
         self.next: Step | None = next(self._steps, None)
 
@@ -104,16 +108,20 @@ class RecordedRun(Run):
         """What came of the current reply's calls. Raises EndOfRecording where the live run was stopped."""
         if self._ends("asked"):
             self.record_rest()
-        for result in self._current.results:
-            self.record_result(result)
+        self._replay_results()
         if self.next is None:  # a person may have been waited for
             self.seconds, self.waited = self.recorded.seconds, self.recorded.waited
 
     def record_rest(self) -> None:
         """The live run was stopped in this step."""
+        self._replay_results()
+        raise EndOfRecording
+
+    def _replay_results(self) -> None:
         for result in self._current.results:
             self.record_result(result)
-        raise EndOfRecording
+        for inner in self._inner.pop(self._current.number, ()):
+            self.take_in(inner)
 
     def _ends(self, at: str) -> bool:
         return self.next is None and self.recorded.at == at

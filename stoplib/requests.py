@@ -7,8 +7,8 @@ from typing import Any
 
 from stoplib.messages import ToolCall
 from stoplib.outcome import in_words
-from stoplib.state import ERROR, Result
 from stoplib.tools import as_text
+from stoplib.transcript import ERROR, Result
 
 NOTHING: Mapping[str, Any] = {}
 CUT_OFF = "cut off: {}; what it has done by then is not known"

@@ -6,60 +6,35 @@ Guards read a `Run`; only the loop writes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from stoplib.messages import NO_USAGE, Message, Reply, ToolCall, Usage, identified, new
 from stoplib.prices import Price
 from stoplib.repeats import Repeats
 from stoplib.tools import ORDINARY, Traits
+from stoplib.transcript import (
+    CARRIED_OUT,
+    DECLINED,
+    ERROR,
+    NOT_RUN,
+    OK,
+    SUMMARY_REQUEST,
+    Inner,
+    Result,
+    Step,
+    answered,
+    said,
+    transcript,
+)
 
 Clock = Callable[[], float]
 
-SUMMARY_REQUEST: Message = {
-    "role": "user",
-    "content": "Stop here; no tools are available any more. Summarise what you have found, what you could not"
-    " determine, and what to try next. Do not present a partial result as a complete one.",
-}
-
-OK, ERROR, DECLINED, NOT_RUN = "ok", "error", "declined", "not_run"
-CARRIED_OUT = (OK, ERROR)
 NOTHING_SPECIAL: list[Traits] = []
-
-
-class Result(NamedTuple):
-    """What became of one tool call.
-
-    `status` is `ok`, `error` (the tool could not do its job), `declined` (a person said no) or
-    `not_run` (the run stopped first). `text` is what the model gets to read.
-    """
-
-    call: ToolCall
-    text: str
-    status: str = OK
-
-
-class Step(NamedTuple):
-    """One step of a run: one model call and what came of it.
-
-    `seconds` is the run's time when the model was called, `waited` how much of it had been waiting. Each call
-    of the `reply` has an id; `results` are in their order. `closing` marks the call for the closing summary.
-    """
-
-    number: int
-    seconds: float
-    waited: float
-    reply: Reply
-    results: list[Result]
-    closing: bool = False
-
-    @property
-    def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls that the reply asks for."""
-        return self.reply.calls
+NO_CALLS: Mapping[str, int] = {}
 
 
 class Run:
-    """What one run has done so far.
+    """What one run has done so far. Runs that its tools have started `within` it are counted in.
 
     messages    the transcript, a list of plain dicts
     trace       the same as a list of `Step`
@@ -77,6 +52,7 @@ class Run:
     batch       the tool calls of the current reply, until all of them have been answered
     largest     the most tokens that one reply has had as its output
     repeats     what has happened before, see `stoplib.repeats`
+    inner       the runs that have ended within this one, see `Inner`
     """
 
     def __init__(
@@ -89,6 +65,7 @@ class Run:
         price: Price | None = None,
         output_cap: int | None = None,
         longest: int = 8,
+        outer: Run | None = None,
     ) -> None:
         self.task = task
         self.messages: list[Message] = [{"role": "user", "content": task}]
@@ -111,6 +88,14 @@ class Run:
         self.requested = 0
         self.largest = 0
         self.repeats = Repeats(longest)
+        self.inner: list[Inner] = []
+        #: the runs that are going on within this one
+        self.running: list[Run] = []
+        #: the run around this one, whose limits are shared
+        self.outer = outer
+        #: its `GuardSet`, for the runs within it
+        self.guards: Any = None
+        self.over = False
         self.model = model
         self.price = price
         #: whether the run is happening; what is replayed costs nothing
@@ -123,6 +108,7 @@ class Run:
         self.notes: dict[Any, Any] = {}
         self.known_tools = tools or {}
         self._usage = [0, 0, 0, 0]
+        self._settled = 0.0
         self._results: list[Result] = []
         self._batch_traits: list[Traits] = []
         self._clock = clock
@@ -146,6 +132,8 @@ class Run:
     def start(self) -> None:
         """Take the first reading: the run's time starts here."""
         self._start = self._last_reading = _a_time(self._clock())
+        if self.outer is not None:
+            self.outer.running.append(self)
 
     def read_clock(self) -> None:
         """Take one reading. A clock that was set back moves the start back too, so time never runs backward."""
@@ -160,25 +148,75 @@ class Run:
     def record_wait(self, since: float) -> None:
         """A person has answered: what passed since then was waiting."""
         self.read_clock()
-        self.waited += self.seconds - since
+        self._wait(self.seconds - since)
+
+    def _wait(self, seconds: float) -> None:
+        self.waited += seconds
+        if self.outer is not None:
+            self.outer._wait(seconds)
 
     def record_reply(self, reply: Reply, closing: bool = False) -> None:
         """Count one model call. Raises ValueError for usage that cannot be true."""
-        number = self.steps + 1
+        number = len(self.trace) + 1
         reply = identified(reply, number)
         text, calls, usage, _ = reply
         results: list[Result] = []
         self._results = results
         self.trace.append(new(Step, (number, self.seconds, self.waited, reply, results, closing)))
-        self.steps = number
+        self.steps += 1
         self.batch = calls
         self.asked += len(calls)
         self.characters += len(text)
-        self.messages.append(_said(text, calls))
+        self.messages.append(said(text, calls))
         if not closing:
             self.at = "replied"
         if usage is not NO_USAGE:
             self._count(usage)
+        if self.outer is not None:
+            self.outer.absorb(steps=1, asked=len(calls), usage=usage)
+            self.outer.spend(0.0)
+
+    def absorb(
+        self,
+        calls_of: Mapping[str, int] = NO_CALLS,
+        *,
+        steps: int = 0,
+        asked: int = 0,
+        usage: Usage = NO_USAGE,
+    ) -> None:
+        """Count in what a run within this one has used, its money apart."""
+        self.steps += steps
+        self.asked += asked
+        self.tokens += usage.total
+        for kind, tokens in enumerate(usage):
+            self._usage[kind] += tokens
+        for name, calls in calls_of.items():
+            self.tool_calls += calls
+            self.calls_of.setdefault(name, 0)
+            self.calls_of[name] += calls
+        if self.outer is not None:
+            self.outer.absorb(calls_of, steps=steps, asked=asked, usage=usage)
+
+    def spend(self, money: float) -> None:
+        """Count money. What running inner runs have spent is added up anew, so that a replay gets the same sum."""
+        self._settled += money
+        self.spent = self._settled
+        if self.running:
+            self.spent += sum([inner.spent for inner in self.running])
+        if self.outer is not None:
+            self.outer.spend(0.0)
+
+    def ended_within(self, run: Run, inner: Inner) -> None:
+        """A run within this one has ended. Everything but its money has been counted as it happened."""
+        self.running.remove(run)
+        self.inner.append(inner)
+        self.spend(inner.cost or 0.0)
+
+    def take_in(self, inner: Inner) -> None:
+        """The same for a recorded one, of which nothing has been counted yet."""
+        self.inner.append(inner)
+        self.absorb(inner.calls_of, steps=inner.steps, asked=sum(inner.calls_of.values()), usage=inner.usage)
+        self.spend(inner.cost or 0.0)
 
     def ask_for_summary(self) -> None:
         """Ask the model for a closing summary. The request is part of the transcript."""
@@ -197,12 +235,14 @@ class Run:
         """Count one tool call that has been answered."""
         call, text, status = result
         name = call.name
-        self.messages.append(_answered(result))
+        self.messages.append(answered(result))
         self._results.append(result)
         self.characters += len(text)
         if status in CARRIED_OUT:
             self.tool_calls += 1
             self.calls_of[name] = self.calls_of.get(name, 0) + 1
+            if self.outer is not None:
+                self.outer.absorb({name: 1})
 
     def record_round(self) -> None:
         """All calls of the batch have been answered. A batch is one unit: one success in it ends a streak of errors."""
@@ -230,7 +270,7 @@ class Run:
         for call in step.calls[len(step.results) :]:
             result = Result(call, f"not run: the run stopped ({reason})", NOT_RUN)
             step.results.append(result)
-            self.messages.append(_answered(result))
+            self.messages.append(answered(result))
 
     def rewrite(self) -> None:
         """Write the messages anew from the trace, wherever the run was interrupted."""
@@ -250,35 +290,10 @@ class Run:
         if answered > self.largest:
             self.largest = answered
         if self.price is not None:
-            self.spent += self.price.of(usage)
-
-
-def transcript(task: str, trace: Sequence[Step]) -> list[Message]:
-    """The messages of a run, from its trace."""
-    messages: list[Message] = [{"role": "user", "content": task}]
-    for step in trace:
-        if step.closing:
-            messages.append(dict(SUMMARY_REQUEST))
-        messages.append(_said(step.reply.text, step.calls))
-        messages += map(_answered, step.results)
-    return messages
+            self.spend(self.price.of(usage))
 
 
 def _a_time(reading: float) -> float:
     if reading != reading:
         raise ValueError(f"the clock shows {reading!r}, which is no time")
     return reading
-
-
-def _said(text: str, calls: Sequence[ToolCall]) -> Message:
-    if not calls:
-        return {"role": "assistant", "content": text}
-    requests = []
-    for name, args, id in calls:
-        requests.append({"id": id, "name": name, "args": args})
-    return {"role": "assistant", "content": text, "tool_calls": requests}
-
-
-def _answered(result: Result) -> Message:
-    call, text, status = result
-    return {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": text, "is_error": status != OK}

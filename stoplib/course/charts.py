@@ -19,7 +19,8 @@ from stoplib.events import describe
 from stoplib.guards.core import Limit, as_guard
 from stoplib.outcome import Outcome
 from stoplib.replaying import recounted
-from stoplib.state import DECLINED, ERROR, NOT_RUN, OK, Run, Step
+from stoplib.state import Run
+from stoplib.transcript import DECLINED, ERROR, NOT_RUN, OK, Step
 
 ANSWER, OTHER = "answer", "other"
 

@@ -21,7 +21,7 @@ from stoplib.fakes import answers_after, never_answers
 from stoplib.guards import Guard, max_steps, time_limit
 from stoplib.messages import Model
 from stoplib.outcome import Outcome
-from stoplib.state import Step
+from stoplib.transcript import Step
 
 # One width for all labels, so that the fields stand in a column.
 WIDE = {"style": {"description_width": "14em"}, "layout": {"width": "25em"}}
