@@ -1,15 +1,15 @@
-"""The ways to drive the loop. A driver carries out requests; it holds no stop logic of its own."""
+"""The ways to run an agent: what each takes is checked here, before the first call."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import CoroutineType
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
+from stoplib.driving import Listener, drive, moments_of
 from stoplib.events import Event
 from stoplib.guards import GuardSet, max_steps
-from stoplib.loop import Body, Loop
+from stoplib.loop import Loop
 from stoplib.messages import Model, ToolCall
 from stoplib.nesting import current, inside
 from stoplib.outcome import Outcome
@@ -21,7 +21,6 @@ from stoplib.tools import Toolbox
 
 Tools = Iterable[Any] | Mapping[str, Callable[..., Any]]
 Approve = Callable[[ToolCall], Any]
-Listener = Callable[[Event], Any]
 Prices = Mapping[str, Any]
 
 DEFAULT_GUARDS = (max_steps(10),)
@@ -99,13 +98,13 @@ async def arun(
     >>> asyncio.run(arun(model, "What is the capital of France?")).answer
     'Paris'
     """
-    from stoplib.async_driver import drive  # asyncio is loaded when it is used
+    from stoplib.async_driver import drive as drive_async  # asyncio is loaded when it is used
 
     loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, within)
     loop.cancels = True
     around = current.set(loop.run)
     try:
-        return await drive(loop.body(), on_event)
+        return await drive_async(loop.body(), on_event)
     finally:
         current.reset(around)
 
@@ -133,81 +132,32 @@ def steps(
     """
     loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, within, watched=True)
     _refuse_async(loop)
-    return _events(loop, on_event)
+    return moments_of(loop, on_event)
 
 
-def drive(body: Body, on_event: Listener | None) -> Outcome:
-    """Give the body what it asks for until it ends. What goes wrong is thrown into it: it knows what that means."""
-    answer: Any = None
-    error: BaseException | None = None
-    while True:
-        try:
-            while True:
-                wanted = body.send(answer) if error is None else body.throw(error)
-                answer = error = None
-                try:
-                    if not isinstance(wanted, Event):
-                        answer = _carry_out(wanted)
-                    elif on_event:
-                        on_event(wanted)
-                except BaseException as raised:
-                    error = raised
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        except KeyboardInterrupt as raised:  # it struck between two requests
-            if _is_over(body):
-                raise
-            error = raised
+def moments(
+    model: Model,
+    task: str,
+    *,
+    tools: Tools = (),
+    guards: Iterable[Any] = DEFAULT_GUARDS,
+    approve: Approve | None = None,
+    clock: Clock = time.monotonic,
+    prices: Prices | None = None,
+) -> tuple[Run, Generator[Event | Request, None, None]]:
+    """The same run for whoever wants to wait between any two things: the run that counts, and its moments.
 
+    Besides the events there is a moment before each request to the model, a tool or a person: it is carried out when
+    the next moment is asked for. A KeyboardInterrupt that is thrown in at a moment ends the run there.
 
-def _events(loop: Loop, on_event: Listener | None) -> Iterator[Event]:
-    """The events of the loop; its requests are carried out on the way."""
-    body = loop.body()
-    answer: Any = None
-    error: BaseException | None = None
-    while True:
-        try:
-            while True:
-                wanted = body.send(answer) if error is None else body.throw(error)
-                answer = error = None
-                try:
-                    if not isinstance(wanted, Event):
-                        answer = inside(loop.run).run(_carry_out, wanted)
-                    else:
-                        if on_event:
-                            on_event(wanted)
-                        yield wanted
-                except GeneratorExit:
-                    body.close()
-                    raise
-                except BaseException as raised:
-                    error = raised
-        except StopIteration:
-            return
-        except KeyboardInterrupt as raised:  # it struck between two requests
-            if _is_over(body):
-                raise
-            error = raised
-
-
-def _is_over(body: Body) -> bool:
-    return getattr(body, "gi_frame", None) is None
-
-
-def _carry_out(request: Request) -> Any:
-    """What the body is sent for a request."""
-    at_once = request.timeout is None
-    value = request.function(*request.args, **request.kwargs) if at_once else _in_time(request)
-    if type(value) is CoroutineType:  # of a plain function that hands on what an async one gives
-        value.close()
-        raise TypeError("it is async, so it did not run; use arun")
-    return value
-
-
-def _in_time(request: Request) -> Any:
-    from stoplib.timeouts import carry_out  # threads are loaded when they are used
-
-    return carry_out(request)
+    >>> from stoplib import answer
+    >>> run, all_of_it = moments(lambda messages: answer("done"), "go")
+    >>> [(moment.kind, run.steps) for moment in all_of_it]
+    [('model', 0), ('reply', 1), ('end', 1)]
+    """
+    loop = _loop(model, task, tools, guards, approve, clock, None, False, prices, None, watched=True)
+    _refuse_async(loop)
+    return loop.run, moments_of(loop, None, requests=True)
 
 
 def _loop(

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from contextlib import suppress
 from typing import Any
 
-from stoplib.drivers import drive
+from stoplib.driving import drive
 from stoplib.guards import GuardSet
 from stoplib.loop import Loop, Wanted
 from stoplib.messages import Reply

@@ -102,14 +102,14 @@ class TestEachFile:
 @pytest.mark.parametrize("path", GUARDS, ids=name_of)
 def test_guards_do_not_know_the_loop(path):
     """Guards know the run's state, and not the loop or what drives it."""
-    above = ("stoplib.loop", "stoplib.drivers", "stoplib.outcome", "stoplib.events", "stoplib.tools")
+    above = ("stoplib.loop", "stoplib.drivers", "stoplib.driving", "stoplib.outcome", "stoplib.events", "stoplib.tools")
     assert [] == [module for module in imports(source_of(path)) if module.startswith(above)]
 
 
 def test_the_state_does_not_know_the_guards():
     """What counts does not know what looks."""
     for name in ("state.py", "messages.py", "outcome.py", "reasons.py"):
-        upward = ("stoplib.guards", "stoplib.loop", "stoplib.drivers")
+        upward = ("stoplib.guards", "stoplib.loop", "stoplib.drivers", "stoplib.driving")
         assert [] == [m for m in imports(source_of(PACKAGE / name)) if m.startswith(upward)]
 
 
