@@ -13,12 +13,14 @@
 # **What you need.** Basic Python. No account, no key and no network: every model here is a short function
 # that always does the same.
 #
-# **Time.** About 10 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% how-cells-work [markdown]
 # ## Run a cell
 #
-# A notebook is a list of cells. Click into the next cell and press **Shift + Enter**: its code runs, the
+# A notebook is a list of cells. Click into the next cell and press *Shift + Enter*: its code runs, the
 # result appears under it, and the next cell is chosen. Work from top to bottom.
 
 # %% versions
@@ -44,7 +46,7 @@ messages
 # %% model-part [markdown]
 # The second part is the **model**. A real one is a service that you send the messages to. Ours is **scripted**: a
 # plain function, so that it costs nothing and never surprises us. It replies in one of two ways: with a
-# final answer, or with a request to run a tool.
+# final answer, or with a request to run a tool, a **tool call**.
 
 # %% model
 def model(messages):

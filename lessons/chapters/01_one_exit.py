@@ -11,7 +11,9 @@
 #
 # **What you need.** [Chapter 00](00_start_here.ipynb).
 #
-# **Time.** About 20 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% imports
 from stoplib.course.checkpoint import predict, reveal
@@ -54,7 +56,7 @@ run_loop(answers_after_two, tools, "Where is it?")
 
 # %% one-exit [markdown]
 # Look at the loop again and count its exits. There is one `return`, and it is reached only if the model says `final`. So
-# **the model alone decides when the run is over**. This one did. Here is one that does not: it always wants one more look.
+# *the model alone decides when the run is over*. This one did. Here is one that does not: it always wants one more look.
 
 # %% never-answers
 def never_answers(messages):

@@ -12,7 +12,9 @@
 #
 # **What you need.** [Chapter 01](01_one_exit.ipynb).
 #
-# **Time.** About 30 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% models [markdown]
 # ## Bring what you have
@@ -177,7 +179,7 @@ print(run_with_limits(model, tools, "Where is it?", TickClock(), time_budget=0))
 reveal("2.3", model.calls)
 
 # %% pitfall [markdown]
-# > **Pitfall: `if time_budget:`.** It looks like a shorter way to write `is not None`. The next cell is a loop written that way, reduced to its looks at the
+# > **Pitfall: `if time_budget:`.** It looks like a shorter way to write `is not None`, and it takes 0 for "no limit". The next cell is a loop written that way, reduced to its looks at the
 # > clock. It counts how many calls each budget allows.
 
 # %% truthiness
@@ -243,7 +245,7 @@ lab_limits()
 # %% exercise [markdown]
 # ## Exercise
 #
-# [Exercise 01: write a loop with three exits](../exercises/01_three_exits.ipynb). About 25 minutes. Close this chapter before you start, and write the loop from what it has to do: the exercise
+# [Exercise 01: write a loop with three exits](../exercises/01_three_exits.ipynb). About {minutes of exercise 01} minutes. Close this chapter before you start, and write the loop from what it has to do: the exercise
 # brings back the tool errors of chapter 01, and any number of tools.
 
 # %% recap [markdown]

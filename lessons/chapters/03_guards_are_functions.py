@@ -12,7 +12,9 @@
 #
 # **What you need.** [Chapter 02](02_three_exits.ipynb).
 #
-# **Time.** About 40 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% take-them-out [markdown]
 # ## Take the rules out of the loop
@@ -275,7 +277,7 @@ reveal("3.3", outcome.reason)
 # %% recap [markdown]
 # ## Exercise
 #
-# [Exercise 02: write the guard `no_new_results`](../exercises/02_no_new_results.ipynb). About 25 minutes. You also find out which guard stops the alternating model first.
+# [Exercise 02: write the guard `no_new_results`](../exercises/02_no_new_results.ipynb). About {minutes of exercise 02} minutes. You also find out which guard stops the alternating model first.
 #
 # ## Recap
 #

@@ -12,7 +12,9 @@
 #
 # **What you need.** [Chapter 03](03_guards_are_functions.ipynb).
 #
-# **Time.** About 45 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% loop-part [markdown]
 # ## Look after each round
@@ -164,7 +166,7 @@ predict("4.4")
 reveal("4.4", stops_at(in_a_cycle, poll))
 
 # %% pitfall [markdown]
-# > **Pitfall: "never the same call twice".** It is the first rule that comes to mind. Whoever tests after each edit, and whoever waits for a job, makes the same call again and is right to. The last two lines
+# > **Pitfall: "never the same call twice".** It is the first rule that comes to mind, but whoever tests after each edit, and whoever waits for a job, makes the same call again and is right to. The last two lines
 # > below show what this rule does to them, as the guard `repeated_call(2)`.
 #
 # ## Let the library take over
@@ -273,7 +275,7 @@ for guard in (both, going_in_circles() | no_new_results(5)):
 #
 # ## Exercise
 #
-# [Exercise 03: write a detector](../exercises/03_a_detector.ipynb). About 35 minutes. It is scored on the twelve runs of this chapter, in other words than you have seen.
+# [Exercise 03: write a detector](../exercises/03_a_detector.ipynb). About {minutes of exercise 03} minutes. It is scored on the twelve runs of this chapter, in other words than you have seen.
 #
 # ## Recap
 #

@@ -13,12 +13,14 @@
 #
 # **What you need.** [Chapter 03](03_guards_are_functions.ipynb) and [chapter 04](04_running_in_circles.ipynb).
 #
-# **Time.** About 40 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% count [markdown]
 # ## Count what is sent
 #
-# A model remembers nothing between two calls, so each call sends the whole transcript again. This loop writes down what each round costs: the length of the transcript as text, which is what
+# A model remembers nothing between two calls, so each call sends the whole **transcript** again, all messages in their order. This loop writes down what each round costs: the length of the transcript as text, which is what
 # the next call will send. The sum of these is the run's **spend**. The second limit, `budget`, is switched off for now. The model reads one note after the other and never answers.
 
 # %% loop
@@ -56,7 +58,7 @@ for steps in (1, 10, 20, 40):
 
 # %% why-square [markdown]
 # Each round costs 185 characters more than the one before: after round 2 there are two rounds to send, after round 3 three, and 1 + 2 + … + 10 is 55, not 10. (Here it is 45: the first 238 characters hold the question, too, and that
-# does not grow.) So spend grows with the **square** of the steps: from 20 steps to 40 it becomes almost four times as much.
+# does not grow.) So spend grows with the *square* of the steps: from 20 steps to 40 it becomes almost four times as much.
 #
 # ## See what a step limit does not see
 #
@@ -271,7 +273,7 @@ print("settled:     ", day)
 #
 # ## Exercise
 #
-# [Exercise 04: a hard budget](../exercises/04_a_hard_budget.ipynb). About 25 minutes. You write the guard that refuses the call that would pass the budget, cached tokens and the first call included.
+# [Exercise 04: a hard budget](../exercises/04_a_hard_budget.ipynb). About {minutes of exercise 04} minutes. You write the guard that refuses the call that would pass the budget, cached tokens and the first call included.
 #
 # ## Recap
 #

@@ -12,7 +12,9 @@
 #
 # **What you need.** [Chapter 02](02_three_exits.ipynb) for clocks, [chapter 03](03_guards_are_functions.ipynb) for guards.
 #
-# **Time.** About 40 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% before [markdown]
 # ## Ask before the action
@@ -220,7 +222,7 @@ print(outcome.reason, "after", outcome.steps, "steps")
 # %% batch-part [markdown]
 # ## Leave no request without a result
 #
-# One reply can ask for several tools, and Ctrl-C can strike among them. A loop that just leaves then has more requests than results, and APIs refuse such a transcript: the talk cannot go on. And what of the tool that was running? It may have done half of its work, and the transcript should say so. The second cell presses in each place
+# One reply can ask for several tools, a **batch**, and Ctrl-C can strike among them. A loop that just leaves then has more requests than results, and APIs refuse such a transcript: the talk cannot go on. And what of the tool that was running? It may have done half of its work, and the transcript should say so. The second cell presses in each place
 # where a run can be.
 
 # %% batch-interrupted
@@ -270,7 +272,7 @@ print("pressed in step 2:     ", outcome.reason, "after", outcome.steps, "steps"
 # %% recap [markdown]
 # ## Exercise
 #
-# [Exercise 05: approval](../exercises/05_approval.ipynb). About 30 minutes. You write the part of the loop that asks, runs or declines, for several requests at once, and that leaves a whole transcript when Ctrl-C strikes in the middle.
+# [Exercise 05: approval](../exercises/05_approval.ipynb). About {minutes of exercise 05} minutes. You write the part of the loop that asks, runs or declines, for several requests at once, and that leaves a whole transcript when Ctrl-C strikes in the middle.
 #
 # ## Recap
 #

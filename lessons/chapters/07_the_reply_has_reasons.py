@@ -13,7 +13,9 @@
 #
 # **What you need.** Chapters [02](02_three_exits.ipynb) and [03](03_guards_are_functions.ipynb).
 #
-# **Time.** About 40 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% words [markdown]
 # ## Read the API's own word
@@ -93,7 +95,7 @@ for name, reply in (five | two_more).items():
 # The second mistake is the better one to make: somebody finds a good answer marked unfinished and adds a word to a list. A broken reply that is marked done is found by
 # nobody. So **a word that you do not know is never a success**.
 #
-# > **Pitfall: a list of the bad words.** `if stop == "max_tokens": … else: done` is right on the day when it is written. Then the API gets a new word, and the new word falls into
+# > **Pitfall: a list of the bad words.** `if stop == "max_tokens": … else: done` is right on the day when it is written, but then the API gets a new word, and the new word falls into
 # > the `else`. List the words that mean done, and let everything else be a question.
 
 # %% half [markdown]
@@ -291,7 +293,7 @@ print(reasons.__doc__)
 # %% recap [markdown]
 # ## Exercise
 #
-# [Exercise 06: say what a reply means](../exercises/06_reasons.ipynb). About 20 minutes. You write the function that reads text, requests and word, for three APIs and for words that nobody has told you about.
+# [Exercise 06: say what a reply means](../exercises/06_reasons.ipynb). About {minutes of exercise 06} minutes. You write the function that reads text, requests and word, for three APIs and for words that nobody has told you about.
 #
 # ## Recap
 #

@@ -14,7 +14,9 @@
 #
 # **What you need.** [Chapter 07](07_the_reply_has_reasons.ipynb).
 #
-# **Time.** About 40 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% lose [markdown]
 # ## Lose everything at the limit
@@ -99,7 +101,7 @@ def last_word(model, messages):
 print(last_word(sums_up, stopped.messages), "| model calls:", stopped.steps + 1)
 
 # %% summarize [markdown]
-# The limit was four calls, and now there are five. The last word belongs inside the limit, so one step has to be kept back for it. In the library that is `summarize=True`: the closing call comes when a guard has ended the
+# The limit was four calls, and now there are five. The last word belongs inside the limit, so one step has to be kept back for it. In the library that is `summarize=True`: the **closing call** comes when a guard has ended the
 # run, and it is the last one allowed.
 
 # %% summarize-run
@@ -152,7 +154,7 @@ print("complete:", outcome.complete, "| answer:", outcome.answer)
 reveal("8.2", outcome.reason)
 
 # %% pitfall [markdown]
-# > **Pitfall: `outcome.answer or outcome.summary`.** It fits on one line and always shows something. The reader cannot see which of the two it was. Show `status` first, and give a summary its name.
+# > **Pitfall: `outcome.answer or outcome.summary`.** It fits on one line and always shows something, but the reader cannot see which of the two it was. Show `status` first, and give a summary its name.
 #
 # ## Survive a summary that fails
 #
@@ -295,7 +297,7 @@ print(outcome.reason, "| complete:", outcome.complete, "| files:", files)
 #
 # ## Exercise
 #
-# [Exercise 07: end well](../exercises/07_a_final_summary.ipynb). About 30 minutes. You write the end of a run: a closing summary inside what is left of the budget, a result that holds in every case, and all the ways in which the closing call goes wrong.
+# [Exercise 07: end well](../exercises/07_a_final_summary.ipynb). About {minutes of exercise 07} minutes. You write the end of a run: a closing summary inside what is left of the budget, a result that holds in every case, and all the ways in which the closing call goes wrong.
 #
 # ## Recap
 #

@@ -12,7 +12,9 @@
 #
 # **What you need.** [Chapter 02](02_three_exits.ipynb) and [chapter 05](05_what_a_run_costs.ipynb).
 #
-# **Time.** About 40 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% the-exits [markdown]
 # ## Write down the exits
@@ -57,7 +59,7 @@ def small_run(model, tools, task, clock, max_steps=10, seconds=None, tokens=None
 # %% tests-idea [markdown]
 # ## Write one test for each exit
 #
-# The replies are the library's, so its scripted models work with this loop: those of `stoplib.fakes`, and `script`, which says the replies that you list. The tests count calls **from outside**, because a loop that counts wrongly
+# The replies are the library's, so its scripted models work with this loop: those of `stoplib.fakes`, and `script`, which says the replies that you list. The tests count calls *from outside*, because a loop that counts wrongly
 # also reports wrongly. And the counter is a fuse: a broken loop may never stop, and a test that hangs tells you nothing.
 #
 # `go` runs a loop once and gives the reason and the number of calls. A **test** is a function that takes a loop and raises an error, mostly by `assert`, if the loop breaks a promise. `table` tries every test on every loop.
@@ -301,7 +303,7 @@ print("without usage:", "fails" if fails(live_check, answers_after(1)) else "pas
 # %% recap [markdown]
 # ## Exercise
 #
-# [Exercise 08: catch the planted bugs](../exercises/08_planted_bugs.ipynb). About 35 minutes. You write the tests; the bugs are planted in loops that you do not see.
+# [Exercise 08: catch the planted bugs](../exercises/08_planted_bugs.ipynb). About {minutes of exercise 08} minutes. You write the tests; the bugs are planted in loops that you do not see.
 #
 # ## Recap
 #

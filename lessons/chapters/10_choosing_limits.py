@@ -12,7 +12,9 @@
 #
 # **What you need.** [Chapter 04](04_running_in_circles.ipynb) and [chapter 05](05_what_a_run_costs.ipynb).
 #
-# **Time.** About 45 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% population [markdown]
 # ## Look at runs before you choose
@@ -267,7 +269,7 @@ reveal("10.3", "under a fifth" if stopped < 20 else "about a half" if 40 < stopp
 # %% recap [markdown]
 # ## Exercise
 #
-# [Exercise 09: defend a limit](../exercises/09_a_defended_limit.ipynb). About 35 minutes. You write the function that chooses a guard set from recorded runs, and it is tried on three agents of very different size.
+# [Exercise 09: defend a limit](../exercises/09_a_defended_limit.ipynb). About {minutes of exercise 09} minutes. You write the function that chooses a guard set from recorded runs, and it is tried on three agents of very different size.
 #
 # ## Recap
 #

@@ -12,7 +12,9 @@
 #
 # **What you need.** [Chapters 03](03_guards_are_functions.ipynb) to [10](10_choosing_limits.ipynb).
 #
-# **Time.** About 45 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](glossary.md), rules in [guards and reasons](guards_and_reasons.md) and, to print, on [one page](on_one_page.html).
 
 # %% assemble [markdown]
 # ## Assemble the set
@@ -117,7 +119,7 @@ reveal("11.2", lanes[0][-1])
 # %% honest-idea [markdown]
 # ## Ask what the set costs honest runs
 #
-# A run that is stopped although it was getting on is a cost as well, and no table of spend shows it. So the winner of that race leaves the set. Then hold the rest against three runs that end well: nothing may fire. The tool that one of them polls declares it, with
+# A run that is stopped although it was getting on is a cost as well, and no table of spend shows it. So the winner of that race leaves the set. Then hold the rest against three **honest runs**, which end well: nothing may fire. The tool that one of them polls declares it, with
 # `tool(poll=12)`.
 
 # %% honest
@@ -273,7 +275,7 @@ print("slow: ", attack(fakes.never_answers, {"search": lambda query: hours.advan
 #
 # ## Exercise
 #
-# [Exercise 10: the guard set](../exercises/10_the_guard_set.ipynb). About 45 minutes. Sixteen scenarios, runaways and honest runs, and one set that has to be right on all of them.
+# [Exercise 10: the guard set](../exercises/10_the_guard_set.ipynb). About {minutes of exercise 10} minutes. Sixteen scenarios, runaways and honest runs, and one set that has to be right on all of them.
 #
 # ## Recap
 #

@@ -6,7 +6,9 @@
 #
 # **What you need.** [Chapter 01](../notebooks/01_one_exit.ipynb) and [chapter 02](../notebooks/02_three_exits.ipynb), closed while you write.
 #
-# **Time.** About 25 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% task [markdown]
 # ## What it must do

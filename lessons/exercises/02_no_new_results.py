@@ -6,7 +6,9 @@
 #
 # **What you need.** [Chapter 03](../notebooks/03_guards_are_functions.ipynb), closed while you write. You work with the library's loop here, `stoplib.run`.
 #
-# **Time.** About 25 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% look-around [markdown]
 # ## What a guard gets to see

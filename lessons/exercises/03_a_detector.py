@@ -5,7 +5,9 @@
 #
 # **What you need.** [Chapter 04](../notebooks/04_running_in_circles.ipynb).
 #
-# **Time.** About 35 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% look-around [markdown]
 # ## What your detector gets to see

@@ -5,7 +5,9 @@
 #
 # **What you need.** [Chapter 03](../notebooks/03_guards_are_functions.ipynb) and [chapter 05](../notebooks/05_what_a_run_costs.ipynb). The library's `token_budget` stays closed: write it from what a run tells you.
 #
-# **Time.** About 25 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% task [markdown]
 # ## What it must do

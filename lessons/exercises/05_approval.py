@@ -5,7 +5,9 @@
 #
 # **What you need.** [Chapter 06](../notebooks/06_a_person_in_the_loop.ipynb), closed while you write.
 #
-# **Time.** About 30 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% task [markdown]
 # ## What it must do

@@ -5,7 +5,9 @@
 #
 # **What you need.** [Chapter 07](../notebooks/07_the_reply_has_reasons.ipynb).
 #
-# **Time.** About 20 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% task [markdown]
 # ## What it must do

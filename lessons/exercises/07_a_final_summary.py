@@ -6,7 +6,9 @@
 #
 # **What you need.** [Chapter 08](../notebooks/08_ending_well.ipynb).
 #
-# **Time.** About 30 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% task [markdown]
 # ## What it must do
@@ -22,7 +24,7 @@
 # | `"evidence"` | a list: the `content` of each tool message whose `is_error` is `False`, in order |
 # | `"model_calls"` | how many calls `end_well` made: 1 or 0 |
 #
-# **The closing call** is `model(…, [])`: the first argument is a list of all messages with `REQUEST` after them, the second an empty list, since no tools are offered. There is at most one call. The list `messages` belongs to the caller: it is
+# The **closing call** is `model(…, [])`: the first argument is a list of all messages with `REQUEST` after them, the second an empty list, since no tools are offered. There is at most one call. The list `messages` belongs to the caller: it is
 # the same afterwards.
 #
 # **Room.** There is no call if `steps_left` is 0. There is none either if it would need more than `tokens_left`; `None` means no limit. A call needs one token for 4 characters of the `content` of everything that it sends, `REQUEST`

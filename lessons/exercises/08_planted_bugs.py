@@ -5,7 +5,9 @@
 #
 # **What you need.** [Chapter 09](../notebooks/09_test_every_exit.ipynb). You do not need your solution of exercise 01.
 #
-# **Time.** About 35 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% promises [markdown]
 # ## What the loop promises

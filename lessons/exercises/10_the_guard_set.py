@@ -5,7 +5,9 @@
 #
 # **What you need.** [Chapter 11](../notebooks/11_the_full_guard_set.ipynb), and the chapters before it to look things up.
 #
-# **Time.** About 45 minutes.
+# **Time.** About {minutes} minutes.
+#
+# **Look it up.** Words are in the [glossary](../notebooks/glossary.md), rules in [guards and reasons](../notebooks/guards_and_reasons.md) and, to print, on [one page](../notebooks/on_one_page.html).
 
 # %% task [markdown]
 # ## What you write
@@ -25,7 +27,7 @@
 # | `search`, `read` | the same request gives the same result, until they fail |
 # | `edit` | changes a draft that only this run sees |
 # | `test` | runs the tests on the draft |
-# | `status` | says how far a job has got. It is asked again on purpose: an honest job may say the same **15** times in a row before it goes on |
+# | `status` | says how far a job has got. It is asked again on purpose: an honest job may say the same 15 times in a row before it goes on |
 # | `feed` | gives JSON such as `{"at": 17, "rows": []}`. `at` is the time of asking and says nothing |
 # | `send` | sends a message to a customer. The result has a new receipt number each time |
 

@@ -8,6 +8,8 @@ source                       derived
 lessons/chapters/NN_*.py     notebooks/NN_*.ipynb
 lessons/exercises/NN_*.py    exercises/NN_*.ipynb and solutions/NN_*.ipynb
 all chapters                 stoplib/course/checkpoints.json
+all lessons, glossary.toml   notebooks/glossary.md, notebooks/guards_and_reasons.md, notebooks/on_one_page.html,
+                             the same three in docs/, and the table of chapters in README.md
 """
 
 import argparse
@@ -27,6 +29,7 @@ from stoplib.course.building.compare import difference
 from stoplib.course.building.derive import FOLDERS, notebook_for, notebook_path
 from stoplib.course.building.execute import CellError, check_outputs, execute
 from stoplib.course.building.lesson import KINDS, Lesson, read_lesson
+from stoplib.course.building.pages import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKPOINTS = Path("stoplib", "course", "checkpoints.json")
@@ -50,7 +53,8 @@ def recipes(root: Path = ROOT, names: Sequence[str] = ()) -> dict[Path, Recipe]:
     """Return the derived files, each with the function that makes its content or raises BuildError.
 
     `names` keeps only the lessons of these numbers (`02`) or names (`02_three_exits`); the checkpoints
-    are always among the files, first. Raises BuildError for a name that no lesson has.
+    are always among the files, first, and the pages made from all lessons, last. Raises BuildError for a
+    name that no lesson has.
     """
     sources = _sources(root)
     chapters = [source for source in sources if source.parent.name == "chapters"]
@@ -58,7 +62,7 @@ def recipes(root: Path = ROOT, names: Sequence[str] = ()) -> dict[Path, Recipe]:
     for source in _named(sources, names) if names else sources:
         for kind in KINDS[source.parent.name]:
             found[notebook_path(source, kind)] = partial(_notebook_content, source, kind)
-    return found
+    return found | pages(root, sources)
 
 
 def _sources(root: Path) -> list[Path]:
@@ -146,10 +150,8 @@ def build(root: Path = ROOT, names: Sequence[str] = ()) -> bool:
     Without names it also removes derived notebooks that no longer have a source. Raises BuildError
     for a name that no lesson has.
     """
-    notebooks = recipes(root, names)
-    checkpoints = {root / CHECKPOINTS: notebooks.pop(root / CHECKPOINTS)}
     problems: list[str] = []
-    for stage in (checkpoints, notebooks):  # the notebooks read the checkpoints when they run
+    for stage in _stages(recipes(root, names), root):
         for path, content in _made(stage):
             if isinstance(content, BuildError):
                 problems.append(str(content))
@@ -161,6 +163,14 @@ def build(root: Path = ROOT, names: Sequence[str] = ()) -> bool:
     for problem in dict.fromkeys(problems):
         print(f"\n{problem}", file=sys.stderr)
     return not problems
+
+
+def _stages(todo: dict[Path, Recipe], root: Path) -> Iterator[dict[Path, Recipe]]:
+    """The checkpoints, the notebooks, which read the checkpoints when they run, and the pages, which read notebooks."""
+    stages: tuple[dict[Path, Recipe], ...] = ({}, {}, {})
+    for path, recipe in todo.items():
+        stages[0 if path == root / CHECKPOINTS else 1 if path.suffix == ".ipynb" else 2][path] = recipe
+    yield from stages
 
 
 def _write(path: Path, content: bytes) -> str:

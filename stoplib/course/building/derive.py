@@ -19,11 +19,11 @@ from nbformat import NotebookNode
 
 import stoplib
 from stoplib.course.building import BuildError
-from stoplib.course.building.lesson import Cell, Lesson
+from stoplib.course.building.lesson import BEGIN, END, Cell, Lesson
+from stoplib.course.building.minutes import with_minutes
 
 FOLDERS = {"chapter": "notebooks", "exercise": "exercises", "solution": "solutions"}
 
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 LIKE_A_MARKER = re.compile(r"#+\s*(begin|end)\s+solution\b.*", re.IGNORECASE)
 STUB = '{indent}# YOUR CODE HERE\n{indent}raise NotImplementedError("exercise {number} is not solved yet")'
 
@@ -64,13 +64,11 @@ def notebook_for(lesson: Lesson, kind: str) -> NotebookNode:
 
 
 def _notebook_cell(cell: Cell, lesson: Lesson, kind: str) -> dict[str, Any]:
-    common = {
-        "cell_type": cell.type,
-        "id": cell.name,
-        "metadata": _metadata(cell, kind),
-        "source": _text(cell, lesson.number, kind),
-    }
-    return common if cell.type == "markdown" else common | {"execution_count": None, "outputs": []}
+    text = _text(cell, lesson.number, kind)
+    common = {"cell_type": cell.type, "id": cell.name, "metadata": _metadata(cell, kind)}
+    if cell.type == "markdown":
+        return common | {"source": with_minutes(text, lesson, cell.place)}
+    return common | {"source": text, "execution_count": None, "outputs": []}
 
 
 def _name_kind(cells: list[dict[str, Any]], kind: str) -> None:

@@ -31,6 +31,7 @@ FILE_STEM = re.compile(r"\d\d_[a-z0-9_]+")
 HEADER = re.compile(r"# %%+(\s|$)")
 CELL_NAME = re.compile(r"[a-z0-9-]{1,60}")
 CHECKPOINT_ID = re.compile(r"\d+\.\d+")
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"  # around what the learner has to write
 VALUES = {
     "role": ("given", "answer", "check", "predict", "reveal"),
     "kind": tuple(FORMS),
@@ -70,6 +71,11 @@ class Lesson:
     def number(self) -> str:
         """The two digits that the file name begins with."""
         return self.path.stem[:2]
+
+    @property
+    def is_exercise(self) -> bool:
+        """Whether it is an exercise, and not a chapter."""
+        return self.path.parent.name == "exercises"
 
     def cell(self, name: str) -> Cell:
         """Return the cell of that name. Raises KeyError if there is none."""
