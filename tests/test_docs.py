@@ -25,7 +25,7 @@ DOCS = ROOT / "docs"
 PACKAGE = ROOT / "stoplib"
 PAGES = sorted(DOCS.glob("*.md"))
 BLOCK = re.compile(r"^```(\w*).*?\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-WITHOUT_EXAMPLES = {"api.md", "architecture.md"}
+WITHOUT_EXAMPLES = {"api.md", "architecture.md", "glossary.md", "guards-and-reasons.md"}
 
 # Every guard there is: the classes of the package's modules that have a guard's lower-case name.
 GUARDS = {

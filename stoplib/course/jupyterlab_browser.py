@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # who does not look into a browser needs no Playwright
     from playwright.sync_api import Browser, Locator, Page
 
+SETTINGS = Path(__file__).with_name("jupyterlab")  # the course's own, as `course.py lab` has them
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 START_SECONDS, STOP_SECONDS, PATIENCE_MS = 60, 20, 90_000
 
@@ -130,16 +131,9 @@ def _command(root: Path, home: Path, port: int) -> list[str]:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
         *(f"--ServerApp.root_dir={root}", f"--LabApp.workspaces_dir={home / 'workspaces'}"),
-        *(f"--LabApp.user_settings_dir={_settings(home)}", "--LabApp.expose_app_in_browser=True"),
+        *(f"--LabApp.user_settings_dir={home / 'settings'}", f"--LabApp.app_settings_dir={SETTINGS}"),
+        "--LabApp.expose_app_in_browser=True",
     ]
-
-
-def _settings(home: Path) -> Path:
-    """Settings without the offer of news, which would cover the lower right corner."""
-    file = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    file.parent.mkdir(parents=True)
-    file.write_text('{"fetchNews": "false", "checkForUpdates": false}', encoding="utf-8")
-    return home / "settings"
 
 
 def _environment(home: Path) -> dict[str, str]:

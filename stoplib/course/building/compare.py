@@ -11,11 +11,24 @@ _NOTHING = object()
 def difference(stored: bytes, made: bytes) -> str:
     """Say in one line where two derived files first differ, for files that do differ."""
     try:
+        new = json.loads(made)
+    except ValueError:
+        return _first_line(stored, made)
+    try:
         old = json.loads(stored)
     except ValueError:
         return "the file is not JSON"
-    new = json.loads(made)
     return "only the layout, such as the ends of lines" if old == new else _first_difference(old, new, ())
+
+
+def _first_line(stored: bytes, made: bytes) -> str:
+    """Where two texts first differ, such as two pages."""
+    lines = zip_longest(*(text.decode("utf-8", "replace").splitlines() for text in (stored, made)), fillvalue=_NOTHING)
+    for number, (old, new) in enumerate(lines, start=1):
+        if old != new:
+            old, new = _excerpts(old, new)
+            return f"line {number}: {old} in the file, {new} when built"
+    return "only the layout, such as the ends of lines"
 
 
 def _first_difference(stored: Any, made: Any, trail: tuple[str, ...]) -> str:

@@ -53,8 +53,7 @@ def all_reasons(docs: Path) -> list[Reason]:
     if missing := (reasons.RESERVED | reasons.COMPLETE) - tree.keys():
         raise BuildError(f"The tree at the top of stoplib/reasons.py does not name {', '.join(sorted(missing))}.")
     return [
-        Reason(name, means, _of(name, then, "reasons.md"), name in reasons.COMPLETE)
-        for name, means in tree.items()
+        Reason(name, means, _of(name, then, "reasons.md"), name in reasons.COMPLETE) for name, means in tree.items()
     ]
 
 
@@ -108,7 +107,7 @@ def _column(page: Path, heads: tuple[str, ...], number: int) -> dict[str, str]:
 
 
 def _first_name(cell: str) -> str:
-    return re.findall(r"\w+", cell)[0]
+    return str(re.findall(r"\w+", cell)[0])
 
 
 def _of(name: str, column: dict[str, str], page: str) -> str:

@@ -22,7 +22,8 @@ LABEL = re.compile(r".*[.:?!]")
 HEAD = """\
 # Glossary
 
-One sentence for each word of the course, and the place where a lesson explains it.
+One sentence for each word of the course, and the place where a lesson explains it. What can end a run has
+[a page of its own]({guide}).
 """
 
 
@@ -46,7 +47,7 @@ def read_terms(path: Path) -> list[Term]:
 def _term(name: str, entry: object, file: str) -> Term:
     match entry:
         case {"means": str(means), **rest} if rest.keys() <= {"bold"} and LABEL.fullmatch(means):
-            forms = rest.get("bold", [name])
+            forms: list[str] = rest.get("bold", [name])
             return Term(name, means, frozenset(form.lower() for form in forms))
     raise BuildError(f'{file}: {name!r} needs means = "One sentence." and may have bold = ["form", "form"].')
 
@@ -64,7 +65,7 @@ def bold(lesson: Lesson) -> Iterator[tuple[str, Place]]:
     """Yield what the lesson sets in bold outside its title cell, with the place."""
     for cell, span in lesson_spans(lesson):
         if span.kind == "bold" and cell != lesson.cells[0].name:
-            yield span.text, Place(lesson, span.heading)
+            yield span.text, Place(lesson, cell, span.heading)
 
 
 def is_term(text: str) -> bool:
@@ -85,7 +86,8 @@ def glossary(terms: list[Term], lessons: Sequence[Lesson], voice: Voice) -> str:
         raise BuildError(
             f"{SOURCE.as_posix()}: no lesson sets {unused[0]!r} in bold. Mark the place that explains it, or remove it."
         )
-    return "\n".join([HEAD, *(_entry(term, places[term.name], voice) for term in terms)])
+    head = HEAD.format(guide=voice.file("guards and reasons.md"))
+    return "\n".join([head, *(_entry(term, places[term.name], voice) for term in terms)])
 
 
 def _places(terms: list[Term], lessons: Sequence[Lesson]) -> dict[str, list[Place]]:
@@ -106,6 +108,6 @@ def _places(terms: list[Term], lessons: Sequence[Lesson]) -> dict[str, list[Plac
 
 def _entry(term: Term, places: list[Place], voice: Voice) -> str:
     first, *more = places
-    again = [place for place in more if place.lesson != first.lesson]
-    where = voice.place(first) + (f", again in {voice.lessons([place.lesson for place in again])}" if again else "")
-    return f"## {term.name}\n\n{term.means}\n\n{where}\n"
+    again = voice.lessons(place.lesson for place in more if place.lesson != first.lesson)
+    where = f"See {voice.place(first)}" + (f", and again {again}" if again else "")
+    return f"## {term.name}\n\n{term.means} {where}.\n"

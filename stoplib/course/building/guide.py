@@ -11,7 +11,8 @@ from stoplib.course.building.shown import Shown, introduced
 HEAD = """\
 # Guards and reasons
 
-What can end a run, and which lessons have it. A run ends for exactly one reason; where a guard ends it, the reason is the guard's name.
+What can end a run, and which lessons have it. A run ends for exactly one reason; where a guard ends it, the reason is
+the guard's name. Other words are in the [glossary]({glossary}), and there is [one page]({sheet}) to print.
 
 ## Gates
 
@@ -33,7 +34,7 @@ def guide(docs: Path, shown: Sequence[Shown], voice: Voice) -> str:
     others = [reason for reason in all_reasons(docs) if reason.name not in {guard.name for guard in guards}]
     return "\n".join(
         [
-            HEAD,
+            HEAD.format(glossary=voice.file("glossary.md"), sheet=voice.file("on one page.html")),
             *(f"- `{gate}`: {when}" for gate, when in all_gates().items()),
             GUARDS,
             *(_guard(guard, shown, voice) for guard in guards),
@@ -45,13 +46,13 @@ def guide(docs: Path, shown: Sequence[Shown], voice: Voice) -> str:
 
 def _guard(guard: GuardFacts, shown: Sequence[Shown], voice: Voice) -> str:
     gates = ", ".join(f"`{gate}`" for gate in guard.gates)
-    used = [one for one in shown if one.in_code]
+    used = [one for one in shown if one.kind != "text"]
     return _entry(
         guard.name,
         f"`{guard.signature}`: {guard.fires}",
         f"looks at {gates}" + (", and ends every run, whatever the model does" * guard.bounds),
         f"does not see {without_links(guard.blind)}",
-        f"then: {without_links(guard.then)}",
+        f"next: {without_links(guard.then)}",
         *_lessons(guard.name, shown, voice, "used in", used),
     )
 
@@ -61,7 +62,7 @@ def _reason(reason: Reason, shown: Sequence[Shown], voice: Voice) -> str:
         reason.name,
         f"{reason.means[0].upper()}{reason.means[1:]}.",
         f"the run is {'complete' if reason.complete else 'not complete'}",
-        f"then: {without_links(reason.then)}",
+        f"next: {without_links(reason.then)}",
         *_lessons(reason.name, shown, voice, "seen in", shown),
     )
 

@@ -15,19 +15,29 @@ PITFALL = re.compile(r"^> \*\*Pitfall: (?P<title>.+?)\*\* (?P<text>(?:.+\n> )*.+
 STYLE = """\
 @page { size: A4 landscape; margin: 8mm; }
 * { box-sizing: border-box; }
-html { color: #000; background: #fff; font: 7.1pt/1.2 "Helvetica Neue", Arial, "Liberation Sans", sans-serif; }
+html { color: #000; background: #fff; font: 7pt/1.18 "Helvetica Neue", Arial, "Liberation Sans", sans-serif; }
 body { margin: 0 auto; max-width: 281mm; }
-h1 { font-size: 12pt; margin: 0 0 0.5mm; }
-h2, caption { font-size: 8pt; font-weight: bold; text-align: left; margin: 0; padding: 0.9mm 0 0.3mm; }
-caption span { font-weight: normal; font-size: 7.1pt; }
+.guards th:nth-child(1) { width: 18%; }
+.guards th:nth-child(2) { width: 26%; }
+.guards th:nth-child(3) { width: 7%; }
+.guards th:nth-child(4) { width: 25%; }
+h1 { font-size: 1.7em; margin: 0 0 0.5mm; }
+h2, caption { font-size: 1.13em; font-weight: bold; text-align: left; margin: 0; padding: 0.9mm 0 0.3mm; }
+caption span { font-weight: normal; font-size: 0.89em; }
 p, ul { margin: 0; padding: 0; list-style: none; }
 code { font-family: "Liberation Mono", Menlo, Consolas, monospace; font-size: 90%; }
-table { border-collapse: collapse; width: 100%; }
+table { border-collapse: collapse; width: 100%; font: inherit; }
 th, td { text-align: left; vertical-align: top; padding: 0.15mm 1.5mm 0.15mm 0; border-top: 0.2mm solid #999; }
-.columns { display: grid; grid-template-columns: 48% 1fr; column-gap: 5mm; }
+.columns { display: grid; grid-template-columns: 45% 1fr; column-gap: 5mm; }
 li { padding: 0.15mm 0; }
-@media screen { html { font-size: 10pt; } body { max-width: 75em; padding: 8mm; } }
+@media screen { html { font-size: 10pt; } body { max-width: 110em; padding: 8mm; } }
+@media print { .on-screen { display: none; } }
 """
+
+TO_PRINT = (
+    "It is made for one sheet of A4, printed across. In JupyterLab, right-click the file in the list on the left, "
+    "choose <i>Open in New Browser Tab</i>, and print from there."
+)
 
 
 def one_page(docs: Path, lessons: Sequence[Lesson]) -> str:
@@ -45,8 +55,11 @@ def one_page(docs: Path, lessons: Sequence[Lesson]) -> str:
 </head>
 <body>
 <h1>How an agent run stops, on one page</h1>
+<p class="on-screen">{TO_PRINT}</p>
 <p>{_step()}</p>
+<div class="guards">
 {_guards(guards)}
+</div>
 <div class="columns">
 <div>
 {_reasons(others)}
@@ -73,7 +86,7 @@ def _step() -> str:
 def _guards(guards: Sequence[GuardFacts]) -> str:
     rows = [
         (
-            f"<code>{escape(guard.signature)}</code>{' ∎' if guard.bounds else ''}",
+            f"<code>{escape(guard.signature)}</code>{' †' if guard.bounds else ''}",
             to_html(guard.fires),
             "<br>".join(f"<code>{gate}</code>" for gate in guard.gates),
             to_html(guard.blind),
@@ -81,8 +94,8 @@ def _guards(guards: Sequence[GuardFacts]) -> str:
         )
         for guard in guards
     ]
-    heads = ("guard, and the reason that it gives", "what it allows, or when it fires", "looks at", "does not see", "then the caller may")
-    return _table("Guards <span>(∎ ends every run, whatever the model does)</span>", heads, rows)
+    heads = ("guard and reason", "what it allows, or when it fires", "looks at", "does not see", "then the caller may")
+    return _table("Guards <span>(† ends every run, whatever the model does)</span>", heads, rows)
 
 
 def _reasons(reasons: Sequence[Reason]) -> str:
@@ -90,7 +103,9 @@ def _reasons(reasons: Sequence[Reason]) -> str:
         (f"<code>{reason.name}</code>{' ✓' if reason.complete else ''}", to_html(reason.means), to_html(reason.then))
         for reason in reasons
     ]
-    return _table("Other reasons <span>(✓ the run is complete)</span>", ("reason", "it means", "then the caller may"), rows)
+    return _table(
+        "Other reasons <span>(✓ the run is complete)</span>", ("reason", "it means", "then the caller may"), rows
+    )
 
 
 def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

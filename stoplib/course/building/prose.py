@@ -19,7 +19,7 @@ CODE = re.compile(r"(`+)(.+?)\1")
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a text: its `kind`, bold, code or link (`text` is then the target), and the heading it stands under."""
+    """A piece of a text: its kind, `bold`, `code` or `link`, its text or target, and the heading it stands under."""
 
     kind: str
     text: str
@@ -107,8 +107,3 @@ def first_sentence(text: str) -> str:
 def to_html(text: str) -> str:
     """One line of Markdown as HTML, without its links."""
     return str(MARKDOWN.renderInline(without_links(text)))
-
-
-def anchor(heading: str) -> str:
-    """How JupyterLab names the place of a heading in a link, ready to stand in one."""
-    return re.sub(r"[^\w.,:;!?'*-]", lambda sign: "".join(f"%{byte:02X}" for byte in sign[0].encode()), heading.replace(" ", "-"))

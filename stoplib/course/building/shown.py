@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import nbformat
 from nbformat import NotebookNode
@@ -20,11 +21,11 @@ WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Shown:
-    """A name at its place; `in_code` is false for a text, a string and a result."""
+    """A name at its place, and whether it stands there in `code`, in an `import`, or in a `text`, string or result."""
 
     name: str
     place: Place
-    in_code: bool
+    kind: Literal["code", "import", "text"]
 
 
 def shown_in(lesson: Lesson, notebook: Path) -> list[Shown]:
@@ -46,26 +47,28 @@ def _shown(lesson: Lesson, notebook: NotebookNode) -> Iterator[Shown]:
             if cell.id not in questions:
                 for span in spans(cell.source, heading):
                     if span.kind == "code":
-                        yield from _as_text(span.text, Place(lesson, span.heading))
+                        yield from _as_text(span.text, Place(lesson, cell.id, span.heading))
             heading = last_heading(cell.source) or heading
         else:
-            place = Place(lesson, heading)
+            place = Place(lesson, cell.id, heading)
             yield from _in_code(cell.source, place)
             for output in cell.outputs:
                 yield from _as_text(_printed(output), place)
 
 
 def _as_text(text: str, place: Place) -> Iterator[Shown]:
-    return (Shown(name, place, in_code=False) for name in WORD.findall(text))
+    return (Shown(name, place, "text") for name in WORD.findall(text))
 
 
 def _in_code(code: str, place: Place) -> Iterator[Shown]:
     for node in ast.walk(ast.parse(code)):
         match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) | ast.FunctionDef(name=name):
-                yield Shown(name, place, in_code=True)
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.FunctionDef(name=name):
+                yield Shown(name, place, "code")
+            case ast.alias(name=name):
+                yield Shown(name, place, "import")
             case ast.Constant(value=str(name)) if WORD.fullmatch(name):
-                yield Shown(name, place, in_code=False)
+                yield Shown(name, place, "text")
 
 
 def _printed(output: NotebookNode) -> str:
@@ -74,5 +77,5 @@ def _printed(output: NotebookNode) -> str:
 
 def introduced(name: str, shown: Sequence[Shown]) -> Place | None:
     """The first chapter whose code uses the name, or else the first that shows it; None if no chapter does."""
-    found = [one for one in shown if one.name == name and not one.place.lesson.is_exercise]
-    return next((one.place for one in [*(one for one in found if one.in_code), *found]), None)
+    found = [one for one in shown if one.name == name and one.kind != "import" and not one.place.lesson.is_exercise]
+    return next((one.place for kind in ("code", "text") for one in found if one.kind == kind), None)
