@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stoplib.course.building import BuildError
 from stoplib.course.building.lesson import Lesson
@@ -44,12 +45,12 @@ def read_terms(path: Path) -> list[Term]:
     return sorted(terms, key=lambda term: term.name.removeprefix("to ").lower())
 
 
-def _term(name: str, entry: object, file: str) -> Term:
-    match entry:
-        case {"means": str(means), **rest} if rest.keys() <= {"bold"} and LABEL.fullmatch(means):
-            forms: list[str] = rest.get("bold", [name])
-            return Term(name, means, frozenset(form.lower() for form in forms))
-    raise BuildError(f'{file}: {name!r} needs means = "One sentence." and may have bold = ["form", "form"].')
+def _term(name: str, entry: Any, file: str) -> Term:
+    means, forms = entry.get("means"), entry.get("bold", [name])
+    in_order = entry.keys() <= {"means", "bold"} and isinstance(means, str) and isinstance(forms, list)
+    if not in_order or not LABEL.fullmatch(means) or not all(isinstance(form, str) for form in forms):
+        raise BuildError(f'{file}: {name!r} needs means = "One sentence." and may have bold = ["form", "form"].')
+    return Term(name, means, frozenset(form.lower() for form in forms))
 
 
 def _check_forms(terms: list[Term], file: str) -> None:
