@@ -39,16 +39,24 @@ class Term:
 
 def read_terms(path: Path) -> list[Term]:
     """Return the terms in the order of the alphabet. Raises BuildError if one is not written as it should be."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise BuildError(f"{path.name}: {error}.") from error
     terms = [_term(name, entry, path.name) for name, entry in entries.items()]
     _check_forms(terms, path.name)
     return sorted(terms, key=lambda term: term.name.removeprefix("to ").lower())
 
 
 def _term(name: str, entry: Any, file: str) -> Term:
-    means, forms = entry.get("means"), entry.get("bold", [name])
-    in_order = entry.keys() <= {"means", "bold"} and isinstance(means, str) and isinstance(forms, list)
-    if not in_order or not LABEL.fullmatch(means) or not all(isinstance(form, str) for form in forms):
+    match entry:
+        case {"means": str(means), "bold": [*forms]} if len(entry) == 2:
+            pass
+        case {"means": str(means)} if len(entry) == 1:
+            forms = [name]
+        case _:
+            means, forms = "", []
+    if not LABEL.fullmatch(means) or not all(isinstance(form, str) for form in forms):
         raise BuildError(f'{file}: {name!r} needs means = "One sentence." and may have bold = ["form", "form"].')
     return Term(name, means, frozenset(form.lower() for form in forms))
 

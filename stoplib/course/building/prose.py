@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -49,8 +50,7 @@ def lesson_spans(lesson: Lesson) -> Iterator[tuple[str, Span]]:
 
 def last_heading(text: str) -> str:
     """The text of the last heading, or nothing."""
-    tokens = MARKDOWN.parse(text)
-    found = [after for token, after in zip(tokens, tokens[1:], strict=False) if token.type == "heading_open"]
+    found = [after for token, after in pairwise(MARKDOWN.parse(text)) if token.type == "heading_open"]
     return _plain(found[-1].children or ()) if found else ""
 
 
@@ -80,11 +80,12 @@ def table(text: str, *heads: str) -> list[list[str]]:
     Raises BuildError if there is no such table.
     """
     rows: list[list[str]] = []
-    for token, after in zip(tokens := MARKDOWN.parse(text), tokens[1:], strict=False):
+    tokens = MARKDOWN.parse(text)
+    for number, token in enumerate(tokens):
         if token.type == "tr_open":
             rows.append([])
         elif token.type in ("th_open", "td_open"):
-            rows[-1].append(after.content)
+            rows[-1].append(tokens[number + 1].content)
         elif token.type == "table_close":
             if tuple(rows[0]) == heads:
                 return rows[1:]
