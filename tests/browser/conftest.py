@@ -39,6 +39,11 @@ class Visit:
         shutil.copyfile(NOTEBOOKS / name, self._root / copy)
         return Notebook(self.context.new_page(), self._address, copy)
 
+    def bring(self, *names):
+        """Put files of `notebooks/` beside the copies, under their own names, so that links lead to them."""
+        for name in names:
+            shutil.copyfile(NOTEBOOKS / name, self._root / name)
+
     def _refuse(self, route):
         self.elsewhere.append(route.request.url)
         route.abort()

@@ -15,7 +15,7 @@ PITFALL = re.compile(r"^> \*\*Pitfall: (?P<title>.+?)\*\* (?P<text>(?:.+\n> )*.+
 STYLE = """\
 @page { size: A4 landscape; margin: 8mm; }
 * { box-sizing: border-box; }
-html { color: #000; background: #fff; font: 7pt/1.18 "Helvetica Neue", Arial, "Liberation Sans", sans-serif; }
+html { color: #000; background: #fff; font: 6.8pt/1.17 "Helvetica Neue", Arial, "Liberation Sans", sans-serif; }
 body { margin: 0 auto; max-width: 281mm; }
 .guards th:nth-child(1) { width: 18%; }
 .guards th:nth-child(2) { width: 26%; }
