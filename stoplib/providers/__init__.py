@@ -1,7 +1,7 @@
 """Real clients as models: `run(anthropic_messages(client, …), task)`.
 
-The clients are optional (`pip install stoplib[anthropic]`, `pip install stoplib[openai]`). You make them, with your key,
-your address and your timeouts; this package never imports them. See docs/your-own-client.md.
+The clients are optional: `pip install stoplib[anthropic]`, `pip install stoplib[openai]`. You make them, with your
+key, your address and your timeouts; this package never imports them. See docs/your-own-client.md.
 """
 
 from stoplib.providers.chat_completions import openai_chat
