@@ -128,7 +128,8 @@ class Chunks(Gathering):
         if event.get("usage"):
             self.response["usage"] = event["usage"]
         for choice in event["choices"]:
-            [ours] = self.response.setdefault("choices", [{"message": {"content": None}, "finish_reason": None}])
+            message = {"role": "assistant", "content": None}
+            [ours] = self.response.setdefault("choices", [{"message": message, "finish_reason": None}])
             self._grow(ours["message"], choice["delta"])
             if choice.get("finish_reason"):
                 ours["finish_reason"] = choice["finish_reason"]

@@ -57,3 +57,9 @@ def api(request):
     name, kind, way = request.param
     with Server(DIALECTS[name].objection) as server:
         yield Api(name, kind == "async", way == "stream", server)
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request):
+    """Each API's format, for what needs no server."""
+    return DIALECTS[request.param]

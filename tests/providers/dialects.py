@@ -6,10 +6,19 @@ A dialect turns a `Reply` into what its API would send, whole or as events, and 
 import json
 from itertools import pairwise
 
+import anthropic
+import openai
+
 from stoplib import Reply, ToolCall
 from stoplib.providers import anthropic_messages, openai_chat, openai_responses
 
 MODEL = "a-model"
+
+
+def plain_client(package, kind, url, is_async, **options):
+    """A real client that loads no certificates, which takes longer than all else here and is for https."""
+    http = package.DefaultAsyncHttpxClient if is_async else package.DefaultHttpxClient
+    return kind(api_key="none", base_url=url, http_client=http(verify=False), **options)
 
 
 def event(data, name=None):
@@ -58,10 +67,8 @@ class Messages:
     @staticmethod
     def client(url, is_async, **options):
         """The real client."""
-        import anthropic
-
         kind = anthropic.AsyncAnthropic if is_async else anthropic.Anthropic
-        return kind(api_key="none", base_url=url, **options)
+        return plain_client(anthropic, kind, url, is_async, **options)
 
     def whole(self, reply, number=1, extra=()):
         """The message; `extra` are blocks that stand before the text."""
@@ -163,9 +170,8 @@ class Chat:
     @staticmethod
     def client(url, is_async, **options):
         """The real client."""
-        import openai
-
-        return (openai.AsyncOpenAI if is_async else openai.OpenAI)(api_key="none", base_url=f"{url}/v1", **options)
+        kind = openai.AsyncOpenAI if is_async else openai.OpenAI
+        return plain_client(openai, kind, f"{url}/v1", is_async, **options)
 
     def whole(self, reply, number=1, refusal=None):
         """The completion."""

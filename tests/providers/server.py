@@ -1,6 +1,7 @@
 """A scripted HTTP server on this machine: it says what it is told to, and breaks off where it is told to."""
 
 import json
+import sys
 import threading
 from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,8 +88,8 @@ class Server:
         self.answers = deque()
         self.check = check
         self.hanging, self.hung_up = threading.Event(), threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
+        self.errors = []
+        self._http = Threads(("127.0.0.1", 0), Handler)
         self._http.scripted = self
         self.url = f"http://127.0.0.1:{self._http.server_port}"
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
@@ -101,6 +102,7 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+        assert self.errors == []
 
     @property
     def bodies(self):
@@ -116,6 +118,18 @@ class Server:
         if not self.answers:
             return Whole({"error": {"type": "api_error", "message": "the script is over"}}, 500, NO_RETRY)
         return self.answers.popleft()
+
+
+class Threads(ThreadingHTTPServer):
+    """One thread for each connection."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client that hangs up is none; all else is an error of the script."""
+        error = sys.exception()
+        if not isinstance(error, ConnectionError):
+            self.scripted.errors.append(error)
 
 
 class Handler(BaseHTTPRequestHandler):
