@@ -74,7 +74,7 @@ class TestAsItCame:
     @only(names=["chat"], ways=["stream"])
     @pytest.mark.parametrize("index", [{"index": 0}, {}])
     def test_what_other_servers_stream(self, api, index):
-        """So does what they add to a stream. Some repeat name and id with each piece, some name no place, or no role."""
+        """So does what they stream. Some repeat name and id with each piece, some name neither place nor role."""
         function = {"name": "look", "arguments": "{}" if not index else "{"}
         one = {"id": "id_1", "type": "function", "function": function, "extra_content": {"signature": "c2lnbmVk"}}
         deltas = [{"reasoning_content": "Look"}, {"reasoning_content": " it up.", "content": None}]
