@@ -114,7 +114,9 @@ class Messages:
     @staticmethod
     def _in_pieces(block):
         if block["type"] == "text":
-            return {**block, "text": ""}, [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
+            said = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
+            cited = [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
+            return {**block, "text": "", "citations": [] if cited else None}, [*said, *cited]
         if block["type"] == "tool_use":
             written = "" if block["input"] == {} else as_text(block["input"])  # nothing is written for no arguments
             return {**block, "input": {}}, [

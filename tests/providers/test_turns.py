@@ -50,6 +50,16 @@ class TestAsItCame:
         assert said(api) == [{"role": "assistant", "content": sent}]
         assert (outcome.reason, outcome.trace[0].reply.text) == ("answered", "Let me look.")
 
+    @only(names=["messages"])
+    def test_citations(self, api):
+        """A text that was streamed with its sources goes back with them."""
+        source = {"type": "char_location", "cited_text": "x", "document_index": 0, "start_char_index": 0}
+        cited = {"type": "text", "text": "So it is.", "citations": [source | {"end_char_index": 1}] * 2}
+        api.says(call("look"), extra=[cited])
+        api.says(answer("x"))
+        assert api.run(tools=LOOK).reason == "answered"
+        assert said(api)[0]["content"][0] == cited
+
     @only(names=["responses"])
     def test_reasoning(self, api):
         """Reasoning items go back before the calls that they led to, with every field."""
