@@ -107,7 +107,7 @@ class Messages:
             events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
             events.append({"type": "content_block_stop", "index": index})
         ending = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        usage = {"output_tokens": whole["usage"]["output_tokens"]}
+        usage = whole["usage"] and {"input_tokens": None, "output_tokens": whole["usage"]["output_tokens"]}
         events += [{"type": "message_delta", "delta": ending, "usage": usage}, {"type": "message_stop"}]
         return [event(one, one["type"]) for one in events]
 

@@ -55,9 +55,9 @@ class TestErrors:
 
     def test_a_timeout(self, api):
         """The client's timeout, given like any other option of its method, ends the run as fatal."""
-        api.says(FIRST, Hang())
-        outcome = api.run(tools=TOOLS, adapter={"timeout": 0.2})
-        assert (outcome.reason, outcome.usage.total) == ("fatal", 110)
+        api.says(Hang())
+        outcome = api.run(adapter={"timeout": 0.1})
+        assert (outcome.reason, outcome.steps) == ("fatal", 0)
         assert isinstance(outcome.error, client_error("APITimeoutError", api))
 
     def test_nobody_listens(self, api):
