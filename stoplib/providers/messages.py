@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stoplib.limits import whole
 from stoplib.messages import Message, ToolCall, Usage
 from stoplib.providers.model import ClientModel, model_of
 from stoplib.providers.parts import NO_TOKENS, Json, arguments, sendable
@@ -38,7 +39,8 @@ def anthropic_messages(
     >>> model.name, model.max_output_tokens
     ('a-model', 1000)
     """
-    return model_of(Messages(name, max_output_tokens, system, stream, options), client, retries)
+    limit = whole(Messages.api, "max_output_tokens", max_output_tokens, at_least=1)
+    return model_of(Messages(name, limit, system, stream, options), client, retries)
 
 
 class Messages(Wire):

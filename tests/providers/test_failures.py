@@ -4,14 +4,15 @@ import asyncio
 import socket
 
 import anthropic
+import httpx2
 import openai
 import pytest
 
-from stoplib import Fatal, Reply, ToolCall, Usage, answer, call, max_steps, print_trace
+from stoplib import Fatal, Reply, ToolCall, Usage, answer, call, max_steps, print_trace, run
 from stoplib.providers import BrokenReply
 from stoplib.reasons import ending
 
-from .dialects import DIALECTS, event
+from .dialects import DIALECTS, MODEL, event
 from .helpers import HALF, only
 from .server import NO_RETRY, Drop, Hang, Stream, Whole
 
@@ -175,6 +176,34 @@ class TestBrokenStreams:
         api.says(Stream([events[0], event(news, "news.of.tomorrow"), *events[1:]]))
         outcome = api.run()
         assert (outcome.reason, outcome.answer, outcome.usage) == ("answered", "x", Usage(3, 4))
+
+
+class Pressed(httpx2.SyncByteStream):
+    """A stream during which somebody presses Ctrl-C."""
+
+    closed = False
+
+    def __init__(self, events):
+        self.events = events
+
+    def __iter__(self):
+        yield from (one.encode("utf-8") for one in self.events)
+        raise KeyboardInterrupt
+
+    def close(self):
+        """Note that it was closed."""
+        self.closed = True
+
+
+def test_ctrl_c_in_a_stream(dialect):
+    """A person who stops a stream ends the run as interrupted, and the connection is closed."""
+    stream = Pressed(dialect.events(answer("a long answer"))[:3])
+    headers = {"content-type": "text/event-stream"}
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, headers=headers, stream=stream))
+    kind = anthropic.Anthropic if dialect.path == "/v1/messages" else openai.OpenAI
+    with kind(api_key="none", http_client=httpx2.Client(transport=transport)) as client:
+        outcome = run(dialect.adapter(client, MODEL, stream=True, **dialect.required), "go")
+    assert (outcome.reason, outcome.steps, stream.closed) == ("interrupted", 0, True)
 
 
 @only(names=["responses"])

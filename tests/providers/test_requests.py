@@ -114,6 +114,12 @@ class TestRefused:
         with pytest.raises(TypeError, match=f"leave out {keyword}"):
             dialect.adapter(client, MODEL, **dialect.required, **{keyword: 3})
 
+    def test_anthropic_asks_for_a_limit(self):
+        """Its API wants the most tokens of a reply to be said, so None is refused."""
+        dialect = DIALECTS["messages"]
+        with pytest.raises(TypeError, match="max_output_tokens must be a whole number of at least 1, not None"):
+            dialect.adapter(dialect.client("http://127.0.0.1:9", False), MODEL, max_output_tokens=None)
+
     def test_the_client_of_another_api(self, dialect):
         """An OpenAI client is none for Anthropic's API, nor the other way round; nor is something else."""
         other = DIALECTS["chat" if dialect.path == "/v1/messages" else "messages"]
