@@ -82,23 +82,27 @@ class TestAsItCame:
         assert said(api) == [kept]
 
     @only(names=["chat"], ways=["stream"])
-    @pytest.mark.parametrize("index", [{"index": 0}, {}])
-    def test_what_other_servers_stream(self, api, index):
-        """So does what they stream. Some repeat name and id with each piece, some name neither place nor role."""
-        function = {"name": "look", "arguments": "{}" if not index else "{"}
-        one = {"id": "id_1", "type": "function", "function": function, "extra_content": {"signature": "c2lnbmVk"}}
+    @pytest.mark.parametrize("whole", [False, True])
+    def test_what_other_servers_stream(self, api, whole):
+        """So does what they stream. Some repeat name and id with each piece; some name no role, and send calls whole
+        and without their place."""
+
+        def part(id, written, **place):
+            more = {"extra_content": {"signature": id}}
+            return {"id": id, "type": "function", "function": {"name": "look", "arguments": written}, **more, **place}
+
+        pieces = [("a", "{", 0), ("b", "{", 1), ("b", "}", 1), ("a", "}", 0)]
+        calls = [part(id, "{}") for id in "ab"] if whole else [part(i, w, index=place) for i, w, place in pieces]
         deltas = [{"reasoning_content": "Look"}, {"reasoning_content": " it up.", "content": None}]
-        deltas.append({"tool_calls": [{**one, **index}]})
-        if index:
-            deltas.append({"tool_calls": [{**one, **index, "function": {"name": "look", "arguments": "}"}}]})
+        deltas += [{"tool_calls": [one]} for one in calls]
         chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
         chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
         chunks.append({"choices": [], "usage": api.dialect.tokens(Usage(1, 1))})
         api.says(Stream([*map(event, chunks), event("[DONE]")]), answer("x"))
         assert api.run(tools=LOOK).reason == "answered"
-        asked = {**one, "function": {"name": "look", "arguments": "{}"}}
+        asked = [part("a", "{}"), part("b", "{}")]
         assert said(api) == [
-            {"role": "assistant", "content": None, "reasoning_content": "Look it up.", "tool_calls": [asked]}
+            {"role": "assistant", "content": None, "reasoning_content": "Look it up.", "tool_calls": asked}
         ]
 
     @only(names=["messages"])
