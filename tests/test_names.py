@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 import stoplib
+import stoplib.providers
 from stoplib.course.building import lesson
 from stoplib.course.building.prose import spans
 from stoplib.course.commands import COMMANDS
@@ -39,6 +40,9 @@ NOT_OURS = {
     "docs/ledger.md": "stoplib_ledger_ team",  # how the names of the ledger's tables begin; somebody's name
     "docs/people.md": "no y",  # what a person types
     "docs/your-own-guard.md": "ten",  # what somebody passes by mistake
+    "docs/your-own-client.md": """
+        OpenAI thinking reasoning extra_body failed queued in_progress __cause__ STOPLIB_LIVE_CHECK ANTHROPIC_API_KEY
+        OPENAI_API_KEY""",  # what the clients and their APIs call it, Python's exceptions, and the environment
     "lessons/chapters/02_three_exits.py": "deadline",  # what others call the time budget
     "lessons/chapters/08_ending_well.py": "done",  # what others call a goal
     "lessons/exercises/05_approval.py": "c2 2.txt",  # made by a check for its second call
@@ -58,7 +62,7 @@ VALUES = {"outcome": stoplib.Outcome, "event": stoplib.Event, "reply": stoplib.R
 
 LIBRARY = [
     importlib.import_module(f"{package.__name__}.{module.name}")
-    for package in (stoplib, stoplib.guards)
+    for package in (stoplib, stoplib.guards, stoplib.providers)
     for module in pkgutil.iter_modules(package.__path__)
     if not module.ispkg
 ]
