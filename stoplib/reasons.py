@@ -6,7 +6,7 @@ a run ends
 │   └── goal_reached   a check of the world passes, whatever the model thinks
 └── incomplete
     ├── the reply said so
-    │   ├── refused        the model declined
+    │   ├── refused        the model refused, or a filter stepped in
     │   ├── truncated      the reply was cut off at its output limit
     │   ├── context_full   the context window is full
     │   ├── empty_reply    the turn ended and nothing was said
@@ -14,7 +14,8 @@ a run ends
     │                      or the model answered and a goal check said no
     ├── a guard fired      the guard's own name: max_steps, time_limit, …
     ├── interrupted        Ctrl-C, anywhere; the transcript is kept
-    └── fatal              a Fatal, or the model itself raised; the exception is on `error`
+    └── fatal              a Fatal; or the model, a guard, a listener or `approve` raised, or gave what cannot
+                           be, such as a text for a yes; the exception is on `error`
 """
 
 from stoplib.messages import Reply

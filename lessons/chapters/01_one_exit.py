@@ -81,7 +81,7 @@ def with_fuse(model, calls):
     return fused
 
 # %% watched-part [markdown]
-# The messages are inside the loop. To get at them, put a second wrapper around the model, one that keeps what it was sent.
+# The messages are inside the loop. To get at them, put a second wrapper around the model, one that keeps the list that it was sent. The loop goes on adding to that list, so at the end it holds everything.
 
 # %% watched
 seen = []

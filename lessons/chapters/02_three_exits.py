@@ -246,7 +246,7 @@ lab_limits()
 # ## Exercise
 #
 # [Exercise 01: write a loop with three exits](../exercises/01_three_exits.ipynb). About {minutes of exercise 01} minutes. Close this chapter before you start, and write the loop from what it has to do: the exercise
-# brings back the tool errors of chapter 01, and any number of tools.
+# brings back the tool errors of chapter 01, and any number of tools. It also wants a fourth exit, a limit on tool calls; where it belongs you work out there.
 
 # %% recap [markdown]
 # ## Recap

@@ -22,20 +22,12 @@
 # In chapter 02 each limit was a parameter and a few lines of the loop. Four more rules would be four more parameters. Take the rules out instead: a **guard** is a function that
 # looks at the run so far and returns a text, the reason to stop, or `None`. The model cannot influence it.
 #
-# Two scripted models will be in trouble here: `retries` asks for the same query again and again, `alternates` for two queries in turn. They reply as models of the library do, so that they can run in both loops.
-
-# %% models
-from stoplib.course.checkpoint import predict, reveal
-from stoplib.fakes import alternates, retries
-
-tools = {"search": lambda query: "no match"}
-
-# %% loop-part [markdown]
-# The loop keeps what has happened in `run`, and hands that to each guard before each call of the model. It has one limit of its own, the number of steps, so that it always ends. `print_run` prints
+# The loop below keeps what has happened in `run`, and hands that to each guard before each call of the model. It has one limit of its own, the number of steps, so that it always ends. `print_run` prints
 # the **trace** of a run: each step's call and its result, then the reason.
 
 # %% run-agent
 from types import SimpleNamespace
+from stoplib.course.checkpoint import predict, reveal
 
 def run_agent(model, tools, task, max_steps=20, guards=()):
     run = SimpleNamespace(messages=[{"role": "user", "content": task}], tool_calls=0)
@@ -58,19 +50,32 @@ def print_run(run, reason):
         print(request["tool_calls"][0]["args"], "->", result["content"])
     print("stopped:", reason)
 
+# %% models-part [markdown]
+# Two scripted models will be in trouble here: `retries` asks for the same query again and again, `alternates` for two queries in turn. They reply as models of the library do, so that they can run in both loops. First without guards:
+
 # %% no-guards
+from stoplib.fakes import alternates, retries
+
+tools = {"search": lambda query: "no match"}
 print_run(*run_agent(retries, tools, "Find it.", max_steps=4))
 
 # %% guards-part [markdown]
 # ## Write three guards
 #
 # A step limit of 4 stops this model after four calls, and one of 400 after four hundred. A better rule looks at what was asked, and at what came of it. A guard with a limit of its own is made by a function: `max_tool_calls(10)` returns a
-# guard that knows the 10. `repeated_call(2)` makes one that goes through the requests, `too_many_errors(3)` one for three failed tool calls in a row.
+# guard that knows the 10. `too_many_errors(3)` makes one for three failed tool calls in a row, and `repeated_call(2)` one that goes through the requests; `sort_keys` makes the order of their arguments irrelevant.
 
-# %% max-tool-calls
+# %% two-guards
 def max_tool_calls(limit):
     def guard(run):
         return f"{limit} tool calls" if run.tool_calls >= limit else None
+    return guard
+
+def too_many_errors(limit):
+    def guard(run):
+        last = [m["content"] for m in run.messages if m["role"] == "tool"][-limit:]
+        if len(last) == limit and all("error" in text for text in last):
+            return f"{limit} errors in a row"
     return guard
 
 # %% repeated-call
@@ -86,53 +91,29 @@ def repeated_call(limit):
             return f"repeated call, {limit} times"
     return guard
 
-# %% too-many-errors
-def too_many_errors(limit):
-    def guard(run):
-        last = [m["content"] for m in run.messages if m["role"] == "tool"][-limit:]
-        if len(last) == limit and all("error" in text for text in last):
-            return f"{limit} errors in a row"
-    return guard
+# %% same-query
+guards = [repeated_call(2), max_tool_calls(10), too_many_errors(3)]
+print_run(*run_agent(retries, tools, "Find it.", guards=guards))
 
-# %% same-question [markdown] checkpoint="3.1"
-# `repeated_call(2)` fires when the last request has been made twice, anywhere in the run. `sort_keys` makes the order of a request's arguments irrelevant.
+# %% alternating-question [markdown] checkpoint="3.1"
+# The search ran twice, although the second request already was the repeat. Between a request and its tool nobody looks: this loop hands the run to the guards only before a call of the *model*.
 #
 # ### Checkpoint 3.1
 #
-# `retries` runs with the three guards below and at most 20 steps. How often does `search` run?
-#
-# - a) `1` :: The second request is the repeat, so it seems natural that it does not run. But this loop hands the run to the guards only before a call of the *model*. When the second request is known,
-#   nothing looks before its tool runs.
-# - b) `2` :: The guards look before each call of the model. Before the third they see the same request twice; by then its tool has run twice as well.
-# - c) `3` :: That would be so if the first request did not count, as in "repeated two times". This guard counts how often the request was made, the first time included.
-# - d) `10` :: That is the limit of `max_tool_calls`. It would be reached if nothing looked at what is asked.
-
-# %% same-predict role="predict"
-predict("3.1")
-
-# %% same-reveal role="reveal"
-guards = [repeated_call(2), max_tool_calls(10), too_many_errors(3)]
-run, reason = run_agent(retries, tools, "Find it.", guards=guards)
-print_run(run, reason)
-reveal("3.1", run.tool_calls)
-
-# %% alternating-question [markdown] checkpoint="3.2"
-# ### Checkpoint 3.2
-#
 # The same guards, and now the model is `alternates`: "stop", "halt", "stop", "halt", … How often does `search` run?
 #
-# - a) `3` :: No request equals the one before it, but `repeated_call` counts over the whole run. The third request is the first one again.
+# - a) `3` :: No request equals the one before it, but `repeated_call` counts over the whole run. The third request is the first one again, and before the fourth call of the model the guard sees it.
 # - b) `4` :: Then both queries have been made twice. One of them is enough: the guard counts the last request alone.
 # - c) `10` :: So it would be if `repeated_call` compared each request with the one before it: these never match, and the limit on tool calls would be next.
 # - d) `20` :: That is the step limit. It is never reached, because `max_tool_calls(10)` stands before it whatever the model asks.
 
 # %% alternating-predict role="predict"
-predict("3.2")
+predict("3.1")
 
 # %% alternating-reveal role="reveal"
-run, reason = run_agent(alternates, tools, "Find it.", guards=guards)
-print_run(run, reason)
-reveal("3.2", run.tool_calls)
+stopped, reason = run_agent(alternates, tools, "Find it.", guards=guards)
+print_run(stopped, reason)
+reveal("3.1", stopped.tool_calls)
 
 # %% reading-part [markdown]
 # ## A guard that reads too much
@@ -151,8 +132,9 @@ for steps in (10, 20, 40):
 # %% memory-part [markdown]
 # ## A guard that remembers
 #
-# Twice the steps, four times the reading: the cost grows with the square of the run. So somebody lets the guard read the last round alone and keep its own count. Somebody else writes a deadline that notes
-# the time when the guard is made. Run each of them, the first one twice.
+# Twice the steps, four times the reading: the cost grows with the square of the run. So somebody lets the guard read the last round alone and keep its own count. In the next cell one such guard is used for two runs.
+#
+# In the cell after it somebody else's deadline notes the time when the guard is made; then the program waits a minute for its first user. Where is each of these runs stopped?
 
 # %% remembering
 from collections import Counter
@@ -173,7 +155,7 @@ from stoplib import ManualClock
 
 def deadline(seconds, clock):
     start = clock()
-    return lambda run: f"deadline of {seconds} s" if clock() - start > seconds else None
+    return lambda run: f"deadline of {seconds} s" if clock() - start >= seconds else None
 
 clock = ManualClock()
 guards_3 = [deadline(10, clock)]
@@ -196,38 +178,84 @@ print_run(*run_agent(answers_after(3), pages, "How do I handle errors?", guards=
 # ## Let the library take over
 #
 # In the library **the run counts, and a guard only looks**. Everything is counted once, when it happens, and a new run starts with new counts. So a guard has nothing to remember and nothing to read again. Errors are
-# flagged, not searched for. Here are our runs once more, with guards that are used again, and a time limit that was made a minute before:
+# flagged, not searched for. The next cell has one list of guards for three runs: our two models in trouble, and the one that wants to read three pages. The time limit is made a minute before the first of them.
+#
+# If you pass no guards, `run` takes `max_steps(10)`; the last line shows that. If you pass some, one of them has to end the run whatever the model does, as a limit on steps, time or tokens does. Otherwise `run` refuses to start, as in the cell after it.
 
 # %% library-rows
 import stoplib
 
 several = [stoplib.repeated_call(2, gate="before_call"), stoplib.max_tool_calls(10), stoplib.too_many_errors(3),
            stoplib.time_limit(10), stoplib.max_steps(20)]
-no_news = [stoplib.no_new_results(3), stoplib.max_steps(20)]
 clock.advance(60)
-for model, guards in [(retries, [stoplib.max_steps(4)]), (retries, several), (alternates, several), (alternates, no_news)]:
-    outcome = stoplib.run(model, "Find it.", tools=tools, guards=guards, clock=clock)
-    print(f"{outcome.tool_calls} tool calls, {outcome.reason}: {outcome.detail}")
-print(stoplib.run(answers_after(3), "How do I handle errors?", tools=pages, guards=several).reason)
+for model in (retries, alternates, answers_after(3)):
+    outcome = stoplib.run(model, "Find it.", tools=pages, guards=several, clock=clock)
+    print(f"{outcome.tool_calls} tool calls, {outcome.reason}: {outcome.detail or outcome.answer}")
+print("no guards given:", stoplib.run(retries, "Find it.", tools=tools).detail)
 
-# %% gates-part [markdown]
+# %% no-bound
+try:
+    stoplib.run(retries, "Find it.", tools=tools, guards=[stoplib.repeated_call(2)])
+except ValueError as error:
+    print("ValueError:", error)
+
+# %% order-question [markdown] checkpoint="3.2" kind="order"
 # ## Look in the right place
 #
-# The numbers are those of our loop because of `gate="before_call"`. A **gate** is a place in a step where guards look. There are three, in this order: *before the call* of the model; *before the action*, when the
-# request is known and its tools have not run; *after the round*. The first gate at which a guard fires ends the run. At one gate, the order of the list decides.
+# With `gate="before_call"` the library's `repeated_call` looked where our loop looks, so the numbers are those of our loop. Left alone, a guard of the library looks at the first moment at which its question can be answered.
+#
+# ### Checkpoint 3.2
+#
+# Here is what the library does in one step whose reply asks for a tool. In which order?
+#
+# - a) `run the tool` :: The request may run: nobody has objected to it. What comes of it can only be judged when it is there.
+# - b) `ask whether the results are new` :: A result can be judged when it is there, and no sooner. What can still be prevented then is the next call of the model.
+# - c) `read the clock` :: A step begins with the time, so that a limit on time is judged by the moment at which the call would be made. From there on each guard looks when its question can be answered, and before what it is to prevent.
+# - d) `count the step` :: A call is counted as soon as its reply is there, and not at the end of the round: it has been made and paid for, whatever becomes of its request.
+# - e) `ask whether steps are left` :: How many steps have been made is known before the call, and only before the call can it still be saved.
+# - f) `ask whether the request is a repeat` :: The request is known now, and its tool has not run. A mail that should not go out twice can still be held back.
+# - g) `call the model` :: Nothing is left to be asked before the call: what the model will want, nobody knows yet.
+
+# %% order-predict role="predict"
+predict("3.2")
+
+# %% order-reveal role="reveal"
+log = []
+
+def noting(what, gives=None):
+    def noted(*args, **named):
+        log.append(what)
+        return gives
+    return noted
+
+def sees_the_count(event):
+    if event.run.steps > log.count("count the step"):
+        log.append("count the step")
+
+# `&` joins two guards, see below: here the first one notes that the second is asked
+guards = [noting("ask whether steps are left") & stoplib.max_steps(20),
+          noting("ask whether the request is a repeat") & stoplib.repeated_call(2),
+          noting("ask whether the results are new") & stoplib.no_new_results(3),
+          stoplib.max_steps(1)]
+stoplib.run(noting("call the model", stoplib.call("search")), "Find it.", tools={"search": noting("run the tool")},
+            guards=guards, clock=noting("read the clock", 0), on_event=sees_the_count)
+reveal("3.2", log[1:8])  # the first reading of the clock is the start of the run
+
+# %% gates-part [markdown]
+# A **gate** is a place in a step where guards look. There are three: *before the call* of the model; *before the action*, when the request is known and its tools have not run; *after the round*. The first gate at which a guard fires ends the
+# run. At one gate, the order of the list decides. `gate=` moves a guard to another gate.
 
 # %% gates
-for gate in ("before_call", "before_action"):
-    guards = [stoplib.repeated_call(2, gate=gate), stoplib.max_steps(20)]
-    outcome = stoplib.run(retries, "Find it.", tools=tools, guards=guards)
-    print(f"{gate}: model calls {outcome.steps}, tool calls {outcome.tool_calls}")
-for guard in (stoplib.repeated_call(2), stoplib.max_tool_calls(2), stoplib.max_steps(20)):
-    print(guard, "usually looks at", *guard.gates)
+for guard in (stoplib.repeated_call(2, gate="before_call"), stoplib.repeated_call(2)):
+    outcome = stoplib.run(retries, "Find it.", tools=tools, guards=[guard, stoplib.max_steps(20)])
+    print(f"{guard} looks at {guard.gates}: model calls {outcome.steps}, tool calls {outcome.tool_calls}")
+print(stoplib.max_tool_calls(2), "looks at", stoplib.max_tool_calls(2).gates)
 
 # %% json-part [markdown]
-# Each guard has a gate of its own, or two: a quota asks whether it is used up, and whether the tools just asked for would pass it. A repeat is best seen before the action: nobody wants the same mail sent twice.
+# Each guard has a gate of its own, or two: a quota asks whether it is used up, and whether the tools just asked for would pass it. A plain function works as a guard, too. It looks before the call.
 #
-# The request that a guard sees there was written by the model. It should be **JSON**, the text form in which models send arguments, but it can be cut off. Our next guard trusts it.
+# What a guard reads of a request was written by the model. It should be **JSON**, the text form in which models send arguments, but it can be cut off. Our next guard trusts it. The model is made by `script`: it says its replies in order, and
+# sees in the messages which one is due, so it can be used for one run after the other.
 
 # %% bad-json
 from stoplib import Reply, ToolCall, answer, script
@@ -239,12 +267,13 @@ def long_query(run):
 cut_off = script(Reply(calls=[ToolCall("search", '{"query": "st')]), answer("done"))
 for guard in (long_query, stoplib.repeated_call(2)):
     outcome = stoplib.run(cut_off, "Find it.", tools=tools, guards=[guard, stoplib.max_steps(20)])
-    print(f"{outcome.reason}. The model read: {outcome.messages[2]['content']}")
+    print(f"{outcome.reason}, model calls: {outcome.steps}, error: {outcome.error and type(outcome.error).__name__}")
+print("The model read:", outcome.messages[2]["content"])
 
 # %% combine-part [markdown]
 # ## Combine guards
 #
-# Our guard raised an error, and that ended the run as `fatal`: a guard that fails must not let everything through. The library's guard did not mind.
+# Our guard raised an error before the second call, and that ended the run as `fatal`: a guard that fails must not let everything through. The library's guard did not mind, so the model could read what was wrong with its request.
 #
 # Guards can be joined. `a | b` is both, each at its own gate. `a & b` fires only when both do, at the later of their gates. So `patient` puts up with repeats until five tool calls are used.
 
@@ -255,7 +284,7 @@ for guard in (patient, patient | stoplib.max_steps(4), max_tool_calls(3)):
     print(f"{outcome.reason}: {outcome.detail}")
 
 # %% which-question [markdown] checkpoint="3.3"
-# The reason is the guard's name. The last line comes from our own `max_tool_calls`: a plain function works as a guard, before the call, and this one is called `guard`. Name yours well.
+# The reason is the guard's name. The last line comes from our own `max_tool_calls`, whose inner function is called `guard`. Name yours well.
 #
 # ### Checkpoint 3.3
 #

@@ -20,26 +20,30 @@
 # %% count [markdown]
 # ## Count what is sent
 #
-# A model remembers nothing between two calls, so each call sends the whole **transcript** again, all messages in their order. This loop writes down what each round costs: the length of the transcript as text, which is what
-# the next call will send. The sum of these is the run's **spend**. The second limit, `budget`, is switched off for now. The model reads one note after the other and never answers.
+# A model remembers nothing between two calls, so each call sends the whole **transcript** again, all messages in their order. This loop writes down its length as text twice in each round: before the call, which is what the call *sends*, and
+# after the round, with the reply and the result in it, which is what the *next* call will send. The second number is what the round costs, and the sum of these is the run's **spend**. So the spend is one call ahead: it counts what a
+# round has written, whether or not another call will send it.
+#
+# The second limit, `budget`, is switched off for now. The model reads one note after the other and never answers.
 
 # %% loop
 from itertools import accumulate
 from stoplib.course.checkpoint import predict, reveal
 
 def run_counting(question, model, tools, max_steps=4, budget=None):
-    messages, costs = [{"role": "user", "content": question}], []
+    messages, costs, sent = [{"role": "user", "content": question}], [], []
     for _ in range(max_steps):
+        sent.append(len(str(messages)))
         reply = model(messages)
         if "answer" in reply:
-            return "end_turn", costs
+            return "end_turn", costs, sent
         result = tools[reply["tool"]](**reply["args"])
         messages.append({"role": "assistant", "content": reply})
         messages.append({"role": "tool", "content": result, "is_error": not result["ok"]})
         costs.append(len(str(messages)))
         if budget is not None and sum(costs) > budget:
-            return "budget_spent", costs
-    return "max_steps", costs
+            return "budget_spent", costs, sent
+    return "max_steps", costs, sent
 
 def reads_next_note(messages):
     return {"tool": "read_file", "args": {"path": f"notes/{len(messages) // 2 + 1}.md"}}
@@ -47,18 +51,19 @@ def reads_next_note(messages):
 tools = {"read_file": lambda path: {"ok": True, "text": f"contents of {path}"}}
 
 # %% four-steps
-reason, costs = run_counting("Summarize the notes.", reads_next_note, tools, max_steps=4)
+reason, costs, sent = run_counting("Summarize the notes.", reads_next_note, tools, max_steps=4)
 print(reason, "after rounds that cost", costs)
-print("spent after each round:", list(accumulate(costs)))
+print("spend after each round:", list(accumulate(costs)))
+print("sent by the calls:     ", sent, "in all", sum(sent))
 
 # %% square
 for steps in (1, 10, 20, 40):
-    _, costs = run_counting("Summarize the notes.", reads_next_note, tools, max_steps=steps)
-    print(f"{steps:2} steps: {sum(costs):7,} characters, {sum(costs) / 238:3.0f} times one step")
+    _, costs, sent = run_counting("Summarize the notes.", reads_next_note, tools, max_steps=steps)
+    print(f"{steps:2} steps: spend {sum(costs):7,}, {sum(costs) / 238:3.0f} times one step; sent {sum(sent):7,}")
 
 # %% why-square [markdown]
-# Each round costs 185 characters more than the one before: after round 2 there are two rounds to send, after round 3 three, and 1 + 2 + … + 10 is 55, not 10. (Here it is 45: the first 238 characters hold the question, too, and that
-# does not grow.) So spend grows with the *square* of the steps: from 20 steps to 40 it becomes almost four times as much.
+# Each round costs 185 characters more than the one before: after round 2 there are two rounds to send, after round 3 three, and 1 + 2 + … + 10 is 55, not 10. (Here it is 45, because 53 of the first 238 characters are the question, and that
+# does not grow.) So spend grows with the *square* of the steps: from 20 steps to 40 it becomes almost four times as much. What was sent lags one call behind, and grows in the same way.
 #
 # ## See what a step limit does not see
 #
@@ -66,13 +71,13 @@ for steps in (1, 10, 20, 40):
 
 # %% long-notes
 long = {"read_file": lambda path: {"ok": True, "text": "a page of text " * 300}}
-reason, costs = run_counting("Summarize the notes.", reads_next_note, long, max_steps=4)
-print(reason, "after", len(costs), "steps:", f"{sum(costs):,} characters instead of 2,062")
+reason, costs, sent = run_counting("Summarize the notes.", reads_next_note, long, max_steps=4)
+print(reason, "after", len(costs), "steps:", f"a spend of {sum(costs):,} instead of 2,062")
 
 # %% budget-rule [markdown]
 # ## Stop at a budget
 #
-# So the run needs a limit on the spend itself. In the loop above it stands right after the count: if more than `budget` has been spent, the run ends, and its reason is `budget_spent`. First without it, a model that tries two
+# So the run needs a limit on the spend itself. In the loop above it stands right after the round: if the spend is now more than `budget`, the run ends, and its reason is `budget_spent`. First without it, a model that tries two
 # fixes in turn on a test that never passes:
 
 # %% two-fixes
@@ -81,7 +86,7 @@ def tries_two_fixes(messages):
     return {"tool": "apply_fix", "args": {"change": change}}
 
 fixing = {"apply_fix": lambda change: {"ok": True, "tests": "1 failed: test_total"}}
-reason, costs = run_counting("Make the failing test pass.", tries_two_fixes, fixing, max_steps=4)
+reason, costs, sent = run_counting("Make the failing test pass.", tries_two_fixes, fixing, max_steps=4)
 print(reason, list(accumulate(costs)))
 
 # %% characters-question [markdown] checkpoint="5.1"
@@ -89,11 +94,10 @@ print(reason, list(accumulate(costs)))
 #
 # Now the same model gets `max_steps=40` and a budget of 5,000 characters. After how many rounds does the run end?
 #
-# - a) `6` :: After round 6 the spend is 4,398, and one more round does not fit into what is left. A rule that looks ahead would stop there. This one asks what *has been* spent, and 4,398 is
-#   not more than 5,000.
+# - a) `6` :: After round 6 the spend is 4,398, and one more round does not fit into what is left. But how much the next round will cost the rule does not know before it has happened, and 4,398 is not more than 5,000.
 # - b) `7` :: Each round costs about 195 more than the one before, so the spend goes on 3,183, 4,398, 5,804. The last of these is the first that is more than 5,000.
-# - c) `9` :: Four rounds cost 2,162, which is some 540 a round, and nine of those are just below 5,000. But that is the average of the cheap first rounds. The later ones cost twice as much.
-# - d) `20` :: The first round costs 251, and 5,000 divided by 251 is almost 20. That would be right if a round sent only itself. It sends all rounds before it, too.
+# - c) `8` :: That is the call with which more than 5,000 characters would have been sent. The spend is one call ahead of that: a round costs what the next call will send.
+# - d) `20` :: The first round costs 251, and 5,000 divided by 251 is almost 20. That would be right if a round cost only what it adds. It costs all rounds before it, too.
 
 # %% characters-predict role="predict"
 predict("5.1")
@@ -102,18 +106,19 @@ predict("5.1")
 from stoplib.course.show import show_picture
 from stoplib.course.spend import describe_spend, plot_spend
 
-reason, costs = run_counting("Make the failing test pass.", tries_two_fixes, fixing, max_steps=40, budget=5000)
-print(reason, list(accumulate(costs)))
+reason, costs, sent = run_counting("Make the failing test pass.", tries_two_fixes, fixing, max_steps=40, budget=5000)
+print(reason, list(accumulate(costs)), "sent by the calls:", sum(sent))
 show_picture(plot_spend(costs, 5000, "characters"), describe_spend(costs, 5000, "characters"))
 reveal("5.1", len(costs))
 
 # %% tokens [markdown]
-# In the picture each bar begins where the one before it ended; the broken line is the budget. Look at the last bar: does the rule look before the round that passes the budget, or after it?
+# In the picture each bar begins where the one before it ended; the broken line is the budget. The last bar passes it, and still the calls have sent less than 5,000. That bar is what the next call would have sent, and the run ended before it.
+# So when this rule fires, what is over the budget has not been paid. Our loop can look so far ahead because it counts the transcript itself.
 #
 # ## Count in tokens
 #
-# An API charges by **tokens**, pieces of words. Each reply reports its **usage**: the tokens sent, and the ones that came back. Here are three usages, and a loop reduced to its counting. It looks
-# *before* each call. (The second call sends less than the first, as it does where old messages are cut away.)
+# An API charges by **tokens**, pieces of words, and says so afterwards: each reply reports its **usage**, the tokens sent and the ones that came back. Here are three usages, and a loop reduced to its counting. It looks
+# *before* each call at what has been used. (The second call sends less than the first, as it does where old messages are cut away.)
 
 # %% count-tokens
 USAGES = [(30_000, 500), (20_000, 400), (9_000, 300)]  # the third reply is the answer
@@ -163,8 +168,8 @@ outcome = run(model, "Find it.", tools=search, guards=[token_budget(50_000)])
 print(outcome.reason, "after", outcome.steps, "steps:", outcome.detail)
 
 # %% hard [markdown]
-# This budget asks what has been used; that is called **soft**. A **hard** one looks ahead. The next call sends again what the last one sent and received, then the new results, and it brings an answer. If that would pass the budget, the
-# call is not made. Before the *first* call there is no last one: the guard knows the task's text, and neither your system prompt nor what describes the tools.
+# This budget asks what has been used; that is called **soft**. A **hard** one looks ahead. The next call sends again what the last one sent and received, then the new results, and it brings an answer, taken to be as long as the longest so far. If
+# that would pass the budget, the call is not made. Before the *first* call there is no last one: the guard knows the task's text, and neither your system prompt nor what describes the tools.
 
 # %% hard-run
 for budget in (50_000, 25_000):
@@ -190,22 +195,27 @@ for hard in (False, True):
 reveal("5.3", outcome.steps)
 
 # %% reserve [markdown]
+# Each kind errs in its own way. One call can take a run past a soft budget. A hard one can refuse a call that would have fitted: if old messages are cut away, less is sent than the last call lets one expect.
+#
 # ## Keep something back
 #
-# With `summarize=True` a run that a guard has ended may make one more call, to say what it found. After a used-up budget there is nothing left for it. So a budget can keep back a **reserve**.
+# With `summarize=True` a run that a guard has ended may make one more call, in which the model says what it found; it is asked by a last message with the role `user`. (Chapter 08 is about that.) After a used-up budget nothing is left for
+# this call, and a fixed text takes its place. So a budget can keep back a **reserve**. Here each call uses 5,500 tokens.
 
 # %% reserve-run
 def looks_on(messages):
-    told_to_stop = len(messages) > 1 and messages[-1]["role"] == "user"
-    reply = answer("I found two of three.") if told_to_stop else call("search", query="more")
-    return reply._replace(usage=Usage(5_000, 500))
+    if len(messages) > 1 and messages[-1]["role"] == "user":  # the run has ended, and a summary is asked for
+        return answer("I found two of three.", usage=Usage(5_000, 500))
+    return call("search", query="more", usage=Usage(5_000, 500))
 
 for guard in (token_budget(50_000), token_budget(50_000, reserve=6_000)):
     outcome = run(looks_on, "Find three.", tools=search, guards=[guard], summarize=True)
-    print(guard, "used", outcome.usage.total)
+    print(f"{guard}: {outcome.steps} calls, {outcome.usage.total} tokens")
     print("   ", outcome.summary)
 
 # %% cached [markdown]
+# The first run is 5,000 over, by its last look. The second stopped looking at 44,000, and its last word fitted in.
+#
 # ## Count cached tokens once
 #
 # What was sent before can be **cached** by the API: it still counts, at a lower price. Some APIs report the cached tokens *inside* the input, others *beside* it. Add up the whole of the first report, or leave a field of the second out, and you
@@ -223,7 +233,7 @@ print("right:", first.total, "and", second.total)
 # ## Count money, if you know the price
 #
 # Prices change, so you pass them in, as money per million tokens; those below are invented. And if there is none? A cost that is counted as 0 never reaches a budget. So the run is refused before its first call:
-# **unknown is not zero**.
+# **unknown is not zero**. The message shows how to give a price for each model by its name; where there is only one model, the inner dictionary is enough.
 
 # %% money-run
 guards = [cost_budget(0.10), max_steps(10)]
@@ -248,7 +258,7 @@ for strange in (-40_000, float("nan")):
 # ## Cap a day, from outside the run
 #
 # Each run counts only itself, so a cap on what all runs of a day spend has to live outside them. There a new trap waits: runs that look at the same moment all see the same sum. So each **reserves** what a call may cost before it is made,
-# and **settles** what it did cost afterwards. Here 9 of 10 are spent, and five runs want a call for 1.
+# and **settles** what it did cost afterwards. Here 9 of 10 are spent, and five runs want a call for 1. Two more calls follow later: one that fails, and one that costs twice what was reserved for it.
 
 # %% day-run
 cap, day = 10, {"spent": 9, "reserved": 0}
@@ -266,10 +276,14 @@ print("they look:   ", [day["spent"] + 1 <= cap for _ in range(5)])
 print("they reserve:", [reserve(1) for _ in range(5)])
 settle(1, cost=0.75)
 print("settled:     ", day)
+for cost in (0, 0.5):
+    reserve(0.25)
+    settle(0.25, cost)
+    print(f"{f'one for {cost}:':13}", day)
 
 # %% recap [markdown]
-# A call that fails settles with a cost of 0, which gives its reserve back. One that cost more than its reserve settles with what it cost. Looking and reserving must be *one* step for everybody, so with several processes the sums stand in a database. The guard for
-# that is `daily_cap`; it comes with the library's ledger.
+# A call that fails settles with a cost of 0, which gives its reserve back. One that cost more than its reserve settles with what it cost: by what its reserve was too small, the cap can be passed. Looking and reserving must be *one* step
+# for everybody, so with several processes the sums stand in a database. The library has that as a ledger, with a guard called `daily_cap`. They need a database package, and this course does not run them.
 #
 # ## Exercise
 #

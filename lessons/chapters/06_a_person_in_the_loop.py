@@ -23,7 +23,7 @@
 # a "no" nothing has happened.
 
 # %% act
-from stoplib import answer, call, max_steps, print_trace, run, script, too_many_refusals
+from stoplib import answer, call, cancelled, max_steps, print_trace, run, script, too_many_refusals
 from stoplib.course.checkpoint import predict, reveal
 
 def act(request, tools, approve):
@@ -73,7 +73,7 @@ print(outcome.reason, "|", outcome.detail, "| left:", list(files))
 # The same model runs again, and this time `approve` returns `False`. The model reads that a person has declined, and its second reply says what it would have done. What is the reason of the run?
 #
 # - a) `answered` :: A "no" ends an action, and not the run. It becomes the result of the request, the model reads it, and its second reply is text without a request.
-# - b) `refused` :: Somebody did refuse. But in the library this reason means that the *model* declined the task. What a person declines is the result of one tool call.
+# - b) `refused` :: Somebody did refuse. But in the library this reason means that the *model* refused the task. What a person declines is the result of one tool call.
 # - c) `interrupted` :: In some programs a "no" does stop everything. Here that takes Ctrl-C; a "no" only keeps the tool from running.
 
 # %% once-predict role="predict"
@@ -87,7 +87,7 @@ reveal("6.1", outcome.reason)
 # %% pile-up [markdown]
 # ## Stop asking
 #
-# `print_trace` prints what happens as it happens. The model above listens. Here is one that does not, with no guard but `max_steps(10)`. A person who is asked for the tenth time may say yes only to be left in peace.
+# `print_trace` prints what happens as it happens. The model above listens. Here is one that does not. It is given no guards, so only `max_steps(10)` bounds it, which `run` takes by itself. A person who is asked for the tenth time may say yes only to be left in peace.
 
 # %% asked-ten-times
 def insists(messages):
@@ -223,7 +223,7 @@ print(outcome.reason, "after", outcome.steps, "steps")
 # ## Leave no request without a result
 #
 # One reply can ask for several tools, a **batch**, and Ctrl-C can strike among them. A loop that just leaves then has more requests than results, and APIs refuse such a transcript: the talk cannot go on. And what of the tool that was running? It may have done half of its work, and the transcript should say so. The second cell presses in each place
-# where a run can be.
+# where a run can be: in the model, a tool, the person, a listener, a guard or the clock.
 
 # %% batch-interrupted
 from stoplib import batch
@@ -243,7 +243,8 @@ def press(*args, **kwargs):
     raise KeyboardInterrupt
 
 usual = {"model": script(three), "task": "Read them.", "tools": {"read": lambda path: "text"}}
-places = {"model": press, "tools": {"read": press}, "approve": press, "on_event": press}
+places = {"model": press, "tools": {"read": press}, "approve": press, "on_event": press,
+          "guards": [press, max_steps(10)], "clock": press}
 for place, pressed in places.items():
     outcome = run(**{**usual, place: pressed})
     requests = sum(len(message.get("tool_calls", ())) for message in outcome.messages)
@@ -253,21 +254,23 @@ for place, pressed in places.items():
 # %% flag [markdown]
 # ## Stop by a flag
 #
-# A web page has no Ctrl-C. Its Stop button sets a **flag**, and the guard `cancelled` looks at it at each gate; a tool that is running is not cut short. A flag that was set while nothing was running belongs to no run. A loop that asked only
-# `stop.is_set()` would end the next run for it.
+# A web page has no Ctrl-C. Its Stop button sets a **flag**, and the guard `cancelled` looks at it at each gate; a tool that is running is not cut short. A flag that was set while nothing was running belongs to no run: a loop that asked only
+# `stop.is_set()` would end the next run for it. It counts again when it has been cleared and set anew. So clear it when a run ends; otherwise the next press goes unnoticed, as in the second line below.
 
 # %% flags
 from threading import Event
-from stoplib import cancelled
 
 stop, search = Event(), {"search": lambda query: "nothing"}
 stop.set()
-outcome = run(answers_after(3), "Find it.", tools=search, guards=[cancelled(stop), max_steps(10)])
-print("pressed before the run:", outcome.reason)
+
+def run_and_press(step):
+    return run(answers_after(3), "Find it.", tools=search, guards=[cancelled(stop), max_steps(10)],
+               on_event=lambda event: stop.set() if event.step == step else None).reason
+
+print("set before the run:          ", run_and_press(None))
+print("still set, pressed in step 2:", run_and_press(2))
 stop.clear()
-outcome = run(answers_after(3), "Find it.", tools=search, guards=[cancelled(stop), max_steps(10)],
-              on_event=lambda event: stop.set() if event.step == 2 else None)
-print("pressed in step 2:     ", outcome.reason, "after", outcome.steps, "steps")
+print("cleared, pressed in step 2:  ", run_and_press(2))
 
 # %% recap [markdown]
 # ## Exercise

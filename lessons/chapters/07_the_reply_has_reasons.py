@@ -6,7 +6,7 @@
 #
 # **What you will learn**
 #
-# - tell a finished reply from one that was cut off, declined, paused or left empty
+# - tell a finished reply from one that was cut off, refused, paused or left empty
 # - decide whether the tools of a broken reply may run
 # - tell a tool error from a result, and a mistake of the model from a broken environment
 # - say what a tool's time limit does, and what it cannot do
@@ -28,7 +28,7 @@
 # | the model ended its turn, or came to a stop text of yours | `end_turn`, `stop_sequence` | `stop` |
 # | it asks for tools | `tool_use` | `tool_calls` |
 # | it reached its output limit | `max_tokens` | `length` |
-# | it declined, or a filter stepped in | `refusal` | `content_filter` |
+# | it refused, or a filter stepped in | `refusal` | `content_filter` |
 # | the server paused a long turn | `pause_turn` | – |
 # | the context window is full | `model_context_window_exceeded` | – |
 #
@@ -42,7 +42,7 @@ from stoplib.course.checkpoint import predict, reveal
 
 five = {
     "cut off": Reply("There were three causes. The first", stop="max_tokens"),
-    "declined": Reply("I cannot help with that.", stop="refusal"),
+    "refused": Reply("I cannot help with that.", stop="refusal"),
     "paused": Reply("Searching the web.", stop="pause_turn"),
     "full window": Reply("The first cause was", stop="model_context_window_exceeded"),
     "empty": Reply("", stop="end_turn"),
@@ -90,7 +90,7 @@ for name, reply in (five | two_more).items():
 
 # %% two-wrong [markdown]
 # Two of the seven are still wrong, in opposite directions. The empty reply has the right word and no content: the text has to be looked at as well. And the good answer of
-# another API is turned away, because its word is not on our list.
+# another API is turned away, because its word is not on our list. (The library's list has the words of both.)
 #
 # The second mistake is the better one to make: somebody finds a good answer marked unfinished and adds a word to a list. A broken reply that is marked done is found by
 # nobody. So **a word that you do not know is never a success**.
@@ -115,35 +115,25 @@ def delete(path):
 print(naive_loop(script(half, answer("Done.")), {"delete": delete}, "Delete drafts/old.md"))
 print("deleted:", deleted)
 
-# %% half-question [markdown] checkpoint="7.1"
-# The whole folder is gone, nothing raised an error, and the run says `done`.
-#
-# ### Checkpoint 7.1
-#
-# Now `stoplib.run` gets the same two replies and the same tool. What is the reason, and how many times does `delete` run?
-#
-# - a) `answered, 1 run` :: The request has a name and well-formed arguments, so nothing about the request itself is wrong. But the library reads the word before it acts on a request.
-# - b) `answered, 0 runs` :: The model could be told that its request was cut off and try again; some loops do that. This library ends the run instead: the same output limit would cut off the same request again, and how to
-#   go on is for the caller to decide.
-# - c) `truncated, 1 run` :: The reply is seen as cut off, and one might think that what did arrive is still carried out. But nobody knows which part of the request is missing.
-# - d) `truncated, 0 runs` :: The word comes first. A reply that was cut off ends the run, and none of its requests runs, however whole they look. In the messages each has a result that says so.
+# %% half-library [markdown]
+# The whole folder is gone, nothing raised an error, and the run says `done`. Now `stoplib.run` gets the same two replies and the same tool. What does the caller get back, and what would the model read about its request?
 
-# %% half-predict role="predict"
-predict("7.1")
-
-# %% half-reveal role="reveal"
+# %% half-library-run
 deleted.clear()
 outcome = run(script(half, answer("Done.")), "Delete drafts/old.md", tools=[delete])
-print(outcome.messages[-1]["content"])
-reveal("7.1", f"{outcome.reason}, {len(deleted)} run{'' if len(deleted) == 1 else 's'}")
+print(outcome.reason, "| deleted:", deleted)
+print("result of the request:", outcome.messages[-1]["content"])
 
-# %% paused-question [markdown] checkpoint="7.2"
+# %% paused-question [markdown] checkpoint="7.1"
+# The word comes first. A reply that was cut off ends the run, and none of its requests runs, however whole they look; each has a result that says so. Some loops would let the model try again. This one leaves that to the caller, because the same
+# output limit would cut off the same request again.
+#
 # ## Send a paused turn back
 #
 # Some APIs run tools of their own on their server, a web search for instance, all within one turn. If that takes too many rounds there, the API hands out what it has, with the word `pause_turn`. Nothing is
 # wrong. You add the reply to the messages, call the model again, and it goes on where it was. The library does that.
 #
-# ### Checkpoint 7.2
+# ### Checkpoint 7.1
 #
 # A model pauses twice and then answers; it asks for no tool. The only guard is `max_steps(2)`. What is the reason?
 #
@@ -153,30 +143,53 @@ reveal("7.1", f"{outcome.reason}, {len(deleted)} run{'' if len(deleted) == 1 els
 # - d) `pause_turn` :: The API's words and the reasons of a run are two lists. A pause is no reason at all, since the run does not end with it.
 
 # %% paused-predict role="predict"
-predict("7.2")
+predict("7.1")
 
 # %% paused-reveal role="reveal"
 model = script(five["paused"], five["paused"], answer("The disk was full."))
 first, second = (run(model, QUESTION, guards=[max_steps(n)]) for n in (2, 3))
 print(f"max_steps(2): {first.reason}, max_steps(3): {second.reason}")
-reveal("7.2", first.reason)
+reveal("7.1", first.reason)
 
-# %% library [markdown]
+# %% match-question [markdown] checkpoint="7.2" kind="match"
 # ## Compare the library's reasons
 #
-# Here are the other replies in the library, and two more: one with a word that nobody has listed, and one whose word announces a tool while the reply asks for none. Each line shows the reason, `complete`,
-# `answer` and `text`.
+# The library reads text, requests and word together. These are reasons that a run can end with:
+#
+# - a) `answered`
+# - b) `empty_reply`
+# - c) `fatal`
+# - d) `refused`
+# - e) `truncated`
+# - f) `unfinished`
+#
+# ### Checkpoint 7.2
+#
+# Six runs begin with these replies: first the API's word, then the text. One of them has a request as well. How does each run end? A letter may be needed twice, or not at all.
+#
+# - 1) `length` and "The disk was full." :: The text reads like a whole answer. But the word says that the output limit was reached, and nobody can see what is missing.
+# - 2) `tool_use` and "I will look." :: The word announces a request, and there is none. The two do not fit, and the library does not guess which of them is wrong.
+# - 3) `stop` and "The disk was full." :: The word of Chat Completions for an ended turn, and a text: nothing speaks against it.
+# - 4) `end_turn` and a text of two line breaks :: The turn has ended and nothing was said, since line breaks are no text. The word alone would make an answer of it.
+# - 5) `finished`, "I will delete it." and a request to delete `drafts` :: Nobody has listed this word, so nobody knows whether the request is whole. A word that is not known is no success, and nothing runs.
+# - 6) `content_filter` and "The disk was full." :: A filter stepped in, so what is left is not what the model wanted to say, however good it sounds.
 
-# %% library-runs
-others = {name: reply for name, reply in (five | two_more).items() if name != "paused"}
-others["new word"] = Reply("The disk was full.", stop="finished")
-others["no request"] = Reply("I will look.", stop="tool_use")
-for name, reply in others.items():
-    outcome = run(script(reply), QUESTION)
-    print(f"{name:<12} {outcome.reason:<13} {outcome.complete!s:<6} {outcome.answer!r:<21} {outcome.text!r}")
+# %% match-predict role="predict"
+predict("7.2")
+
+# %% match-reveal role="reveal"
+full, request = "The disk was full.", ToolCall("delete", {"path": "drafts"})
+replies = [Reply(full, stop="length"), Reply("I will look.", stop="tool_use"), Reply(full, stop="stop"), Reply("\n\n", stop="end_turn"),
+           Reply("I will delete it.", [request], stop="finished"), Reply(full, stop="content_filter")]
+deleted.clear()
+ends = {reply.stop: run(script(reply), QUESTION, tools=[delete]) for reply in replies}
+for word, outcome in ends.items():
+    print(f"{word:<15}{outcome.reason:<12} complete: {outcome.complete!s:<6} {outcome.answer!r:<21} {outcome.text!r}")
+print("deleted:", deleted)
+reveal("7.2", {word: outcome.reason for word, outcome in ends.items()})
 
 # %% errors [markdown]
-# Two of the eight are complete. Declined is not done either: `answer` is `None`, and what the model said is in `text`.
+# A run that is not complete has no `answer`. What the model said is kept in `text`, the last column, for whoever decides how to go on.
 #
 # ## Hand the model its mistakes
 #
@@ -285,7 +298,7 @@ sent
 #
 # ## See all reasons at once
 #
-# Everything in this chapter fits into one tree. It stands at the top of the module `stoplib.reasons`:
+# Everything in this chapter fits into one tree. It stands at the top of the module `stoplib.reasons`. What it says about goals is a matter of chapter 08.
 
 # %% tree-print
 print(reasons.__doc__)
@@ -300,7 +313,7 @@ print(reasons.__doc__)
 # You can now
 #
 # - read text, requests and word of a reply, and say what each alone would miss
-# - decide what a loop does with a reply that is cut off, declined, paused or empty
+# - decide what a loop does with a reply that is cut off, refused, paused or empty
 # - return mistakes to the model, and say which failures count as tool errors
 # - end a run at once when the environment is broken
 # - explain why a tool that timed out may still act

@@ -115,7 +115,8 @@ def first_to_stop(model, tools, guards):
     ### END SOLUTION
 
 # %% first-checks [markdown]
-# The check also runs your function on the alternating model of chapter 03, with the guards that you know. Which one stops it first? Say what you expect before you run it.
+# The last run of the check is the alternating model of chapter 03. Its search always finds "no match", and the guards are the library's: `max_tool_calls(4)`, `too_many_errors(3)`, `no_new_results(3)` and
+# `repeated_call(2)`. Which one stops it first? Say what you expect before you run the cell.
 
 # %% check-first role="check"
 exercise.check_first(first_to_stop)

@@ -26,8 +26,8 @@ for number in (1, 10, 12):
 # `is_stuck(rounds, asked)` returns `True` to stop the run before the call `asked` runs, and `False` to let it run.
 #
 # - A round has `tool` (its name), `args` (a dictionary), `result` (a text), `poll` and `effect`. `asked` has the same without `result`. At the first call, `rounds` is empty.
-# - `poll` is `None`, or how many equal results of this tool in a row are fine. A poll that has gone beyond that is stuck.
-# - `effect` is `True` for a tool that acts on the world: the same call must not run twice, whatever the results say.
+# - `poll` is `None`, or how many equal results of this tool in a row are fine, whatever is asked for after them. A poll that has gone beyond that is stuck.
+# - `effect` is `True` for a tool that acts on the world: the same call, that is the same tool with the same arguments, must not run twice, whatever the results say.
 # - Each run is judged by its own rounds. Your detector remembers nothing.
 #
 # Stop the ones that are stuck in time: the last column says how many calls may have run by then. A stop before anything has come a second time is too early. The others must not be stopped.
@@ -46,8 +46,10 @@ for number in (1, 10, 12):
 # | 10 | edit, test, edit, test: a new edit each time, the same failing test | let it go on |
 # | 11 | twelve different files | let it go on |
 # | 12 | the same message sent again, with a fresh id in each result | stop, at most 1 |
+# | 13 | the search at the end of chapter 04: four times "empty", in the fifth drawer the key | let it go on |
 #
-# The check runs each in three versions: as here, and in other words, after two or three honest rounds. The numbers then count from where the twelve begin.
+# The check runs each in three versions: as here, and in other words, after two or three honest rounds. The numbers then count from where the thirteen begin. Of 6 and 12 there are variants that must be let go on; what `poll` and `effect` mean is all that you
+# need for them.
 
 # %% hints [markdown]
 # <details><summary>Hint: where to begin</summary>
@@ -55,6 +57,9 @@ for number in (1, 10, 12):
 # </details>
 # <details><summary>Hint: cycles</summary>
 # When are the last seven rounds a second pass of the seven before them? How do you write "the seven before them" as a slice, and what does that slice give in a run that is too short?
+# </details>
+# <details><summary>Hint: how many equal results</summary>
+# Runs 8 and 9 say how many equal results in a row you may put up with, run 13 how many you have to. Which numbers are left?
 # </details>
 # <details><summary>Hint: what tools declare</summary>
 # Which of <code>poll</code> and <code>effect</code> makes a detector stricter, and which one more patient? Which question should come first?
@@ -72,11 +77,12 @@ def is_stuck(rounds, asked):
     if asked.poll is not None:
         results = [one.result for one in rounds if one.tool == asked.tool][-asked.poll:]
         return len(results) == asked.poll and len(set(results)) == 1
-    for length in range(1, len(rounds) // 2 + 1):
-        if rounds[-length:] == rounds[-2 * length:-length]:
+    seen = [one if one.poll is None else number for number, one in enumerate(rounds)]  # a poll repeats nothing
+    for length in range(1, len(seen) // 2 + 1):
+        if seen[-length:] == seen[-2 * length:-length]:
             return True
-    last = [one.result for one in rounds[-3:]]
-    return len(last) == 3 and len(set(last)) == 1
+    last = [one.result for one in rounds[-5:] if one.poll is None and not one.effect]
+    return len(last) == 5 and len(set(last)) == 1
     ### END SOLUTION
 
 # %% checks [markdown]
@@ -108,15 +114,16 @@ a_detector.check_all(is_stuck)
 #
 # - What a tool declares comes first, because it changes what a repeat means: an effect is judged by the call alone, a poll by its own patience, and for neither is anything else looked at.
 # - Arguments are compared as dictionaries, so the order of their keys does not matter. As texts they would differ.
+# - For the other rules a round of a poll is a number, equal to no other round: while it waits, nothing repeats. Without that, a run that has polled nine times could not ask for anything else.
 # - The cycle rule compares the last `length` rounds with as many before them. It tries every length that fits, and a length of 1 is the same call with the same result.
 # - Edit and test go round in neither sense: the edits make the rounds differ, and the results alternate.
-# - The last rule looks at the results alone, for whoever rewords or varies a query. It would stop the honest search in five drawers of chapter 04. No detector is right on everything.
+# - The last rule looks at the results alone, for whoever rewords or varies a query. Five equal results in a row are the least that lets the search in the drawers go on, and one call less than 8 and 9 allow. With six drawers it would stop honest work. No detector is right on everything.
 # - It reads the rounds anew before each call. For a run of sixty rounds that is nothing; the library keeps counts instead, and its cost per step stays the same however long the run gets.
 
 # %% stretch [markdown]
 # ## Stretch goal
 #
-# Write the rounds of a run that is stuck and that your detector lets go on, and of one that works and that it stops. Then change one number in your detector so that one of the two comes out right. Which of the twelve is lost, if any?
+# Write the rounds of a run that is stuck and that your detector lets go on, and of one that works and that it stops. Then change one number in your detector so that one of the two comes out right. Which of the thirteen is lost, if any?
 
 # %% back [markdown]
 # Back to [chapter 04](../notebooks/04_running_in_circles.ipynb). A solution with reasons is in [solutions](../solutions/03_a_detector.ipynb).

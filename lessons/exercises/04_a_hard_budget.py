@@ -18,11 +18,11 @@
 #
 # | part | how many tokens |
 # | --- | --- |
-# | what the last call sent and received | all of its usage, cached tokens included |
-# | the results that have come since | the characters of their texts, all together, divided by 4, rounded up |
-# | the answer | `output_cap`, the most that the API lets it be |
+# | what it sends again: all that the last call sent and received | the last call's usage says so; which of its fields count is for you to decide |
+# | what it sends for the first time: the results that have come since | the characters of their texts, all together, divided by 4, rounded up |
+# | what it brings: the answer | `output_cap`, the most that the API lets it be |
 #
-# - Before the first call there is no last one. Then the call needs two parts: the characters of the task divided by 4, rounded up, and `output_cap`.
+# - Before the first call there is no last one, and there are no results. Something is sent all the same. Of that the guard sees one thing, a text; count it as you count results.
 # - Used tokens and needed tokens together may be as many as `max_tokens`. One more, and the guard returns its text.
 # - The text holds both numbers, used and needed, for instance `"30500 used, and the next call needs 31502"`.
 # - The same guard may be used for many runs, one after the other or at once.

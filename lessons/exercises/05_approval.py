@@ -28,7 +28,7 @@
 #
 # - `approve` is asked at most once about a request. Whether you ask about all of them first, or about each when its turn comes, is up to you.
 # - Ctrl-C (`KeyboardInterrupt`) may come out of `approve` or out of a tool. The messages are made whole, and then it goes on to the caller.
-# - `refusals` is the number of refusals in a row before this reply. A reply counts as one unit: if at least one of its calls was let through, return 0, also if the tool then failed. If not, each refusal adds one. A reply in which nobody was asked changes nothing.
+# - `refusals` is the number of refusals in a row before this reply. If at least one call of the reply was let through, wherever it stands, return 0, also if the tool then failed. If not, every refusal in the reply adds one: three times no in one reply add three. A reply in which nobody was asked changes nothing.
 
 # %% loop-text [markdown]
 # This is the loop that your function goes into. Run the cell; there is nothing to change in it.

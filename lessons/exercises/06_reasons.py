@@ -21,7 +21,7 @@
 # | it asks for tools | `tool_use`, `tool_calls` |
 # | it reached the output limit | `max_tokens`, `length`, `MAX_TOKENS` |
 # | the context window is full | `model_context_window_exceeded` |
-# | it declined, or a filter stepped in | `refusal`, `content_filter`, `guardrail_intervened`, `SAFETY` |
+# | the model refused, or a filter stepped in | `refusal`, `content_filter`, `guardrail_intervened`, `SAFETY` |
 # | the turn is paused | `pause_turn` |
 #
 # And this is what a reply means:
@@ -30,19 +30,24 @@
 # | --- | --- | --- | --- |
 # | the turn ended, there is text and no request | `"answered"` | `True` | `"use the answer"` |
 # | the turn ended, there is no request and no text | `"empty_reply"` | `False` | `"ask again"` |
-# | it has a request, and the word says tools or ended turn | `None` | `False` | `"run the tools"` |
+# | it has a request, and the word asks for tools | `None` | `False` | `"run the tools"` |
 # | the turn is paused | `None` | `False` | `"send it back"` |
 # | it reached the output limit | `"truncated"` | `False` | `"raise the limit"` |
 # | the context window is full | `"context_full"` | `False` | `"send less"` |
-# | it declined, or a filter stepped in | `"refused"` | `False` | `"ask a person"` |
+# | the model refused, or a filter stepped in | `"refused"` | `False` | `"ask a person"` |
 # | anything else | `"unfinished"` | `False` | `"find out"` |
 #
 # - `None` as the reason means that the run goes on.
 # - Text that is only spaces or line breaks is no text.
-# - The rows for output limit, context window and declined hold whatever else the reply has, text or requests. A paused reply has no requests.
-# - "Anything else" is every word that is not in the first table, and a word that announces a tool in a reply without a request.
+# - Some APIs send a word for an ended turn beside a request. Then it is a request like any other. A paused reply has no requests.
 # - A word counts as it is written in the table, capitals included. `stop` is always a text.
 # - What the text says does not matter: the word decides.
+#
+# Three kinds of reply fit two rows of the table, or none. Chapter 07 has met each of them. Before you write code, say which row they belong to, and what it would cost to take the other one:
+#
+# - a request in a reply that was cut short: at the output limit, by a full window, by a refusal or a filter
+# - a request beside a word that is not in the first table
+# - a word that asks for tools, in a reply without a request
 
 # %% hints [markdown]
 # <details><summary>Hint: the order</summary>
@@ -127,6 +132,8 @@ reply_reasons.check_many(understand)
 # - The words that decide alone come first, before anybody looks for requests. So the tools of a reply that was cut off never run.
 # - They stand in a table, not in branches: another API's word is one more line, and nothing else changes.
 # - Only one line can return `True`, and everything has to be right for it: the word, the text, no request.
+# - The three kinds: half a request must not run, so a word that decides alone beats a request. With a word that nobody knows, nobody knows whether the request is whole, so nothing runs. And a word without its request is no answer. What all three cost is one more question to a person;
+#   the other row would have cost a folder.
 # - "Anything else" is where the function runs out. A word from next year lands there too.
 # - The text is asked one question, whether it is there. A refusal is not found by searching for "sorry", and an answer may well contain it.
 

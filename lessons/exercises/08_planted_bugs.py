@@ -12,7 +12,7 @@
 # %% promises [markdown]
 # ## What the loop promises
 #
-# `loop(model, tools, user_msg, clock, max_steps=10, time_budget=None)` returns `(answer, reason)`, a tuple.
+# `loop(model, tools, user_msg, clock, max_steps=10, time_budget=None)` returns `(answer, reason)`, a tuple. It has three exits; the fourth one of exercise 01 is left out.
 #
 # | reason | when | answer |
 # | --- | --- | --- |

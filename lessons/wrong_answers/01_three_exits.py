@@ -206,3 +206,103 @@ def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=Non
             return reply["content"], "final"
         messages.append({"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])})
     return None, "max_steps"
+
+# %% the-chapters-loop check="check-tool-calls" hint="keep the first line as it stands in the answer cell"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None):
+    messages = [{"role": "user", "content": user_msg}]
+    start = clock()
+    for _ in range(max_steps):
+        if time_budget is not None and clock() - start >= time_budget:
+            return None, "budget"
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        messages.append(reply)
+        messages.append({"role": "tool", "name": "search", "content": tools["search"](**reply["args"])})
+    return None, "max_steps"
+
+# %% tool-calls-before-the-call check="check-tool-calls" hint="an answer needs no tool"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    start, used = clock(), 0
+    for _ in range(max_steps):
+        if time_budget is not None and clock() - start >= time_budget:
+            return None, "budget"
+        if max_tool_calls is not None and used >= max_tool_calls:
+            return None, "max_tool_calls"
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        used += 1
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])}]
+    return None, "max_steps"
+
+# %% tool-calls-after-the-tool check="check-tool-calls" hint="the request that is one too many is not carried out"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    start, used = clock(), 0
+    for _ in range(max_steps):
+        if time_budget is not None and clock() - start >= time_budget:
+            return None, "budget"
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])}]
+        used += 1
+        if max_tool_calls is not None and used > max_tool_calls:
+            return None, "max_tool_calls"
+    return None, "max_steps"
+
+# %% no-tool-calls-is-no-limit check="check-tool-calls" hint="0 is a limit too, the strictest"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    start, used = clock(), 0
+    for _ in range(max_steps):
+        if time_budget is not None and clock() - start >= time_budget:
+            return None, "budget"
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        if max_tool_calls and used >= max_tool_calls:
+            return None, "max_tool_calls"
+        used += 1
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])}]
+    return None, "max_steps"
+
+# %% failures-do-not-count check="check-tool-calls" hint="a request counts when the loop has tried to carry it out"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    start, used = clock(), 0
+    for _ in range(max_steps):
+        if time_budget is not None and clock() - start >= time_budget:
+            return None, "budget"
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        if max_tool_calls is not None and used >= max_tool_calls:
+            return None, "max_tool_calls"
+        try:
+            result = tools[reply["name"]](**reply.get("args", {}))
+            used += 1
+        except Exception as error:
+            result = f"error: {error}"
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": result}]
+    return None, "max_steps"
+
+# %% steps-before-tool-calls check="check-ties" hint="tool calls are looked at before a tool runs"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    start, steps, used = clock(), 0, 0
+    while steps < max_steps:
+        if time_budget is not None and clock() - start >= time_budget:
+            return None, "budget"
+        reply, steps = model(messages), steps + 1
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        if steps == max_steps:
+            break
+        if max_tool_calls is not None and used >= max_tool_calls:
+            return None, "max_tool_calls"
+        used += 1
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])}]
+    return None, "max_steps"

@@ -281,3 +281,18 @@ def first_to_stop(model, tools, guards):
     while True:
         for guard in guards:
             outcome = run(model, "Find it.", tools=tools, guards=[guard, max_steps(20)])
+
+# %% no-count-in-the-first-run check="check-again" hint="fewer than n results are not enough"
+def no_new_results(n):
+    def no_new_results(run):
+        last = [m["content"] for m in run.messages if m["role"] == "tool"][-n:]
+        return "nothing new" if len(set(last)) == 1 else None
+    return no_new_results
+
+def first_to_stop(model, tools, guards):
+    best = None
+    for guard in guards:
+        outcome = run(model, "Find it.", tools=tools, guards=[guard, max_steps(20)])
+        if outcome.reason not in ("answered", "max_steps") and (best is None or outcome.tool_calls < best.tool_calls):
+            best = outcome
+    return best.reason if best else None

@@ -114,7 +114,7 @@ def is_stuck(rounds, asked):
         length += 1
     return False
 
-# %% two-of-twelve-missed check="check-all" hint="right on 10 of 12: these two are not: 8"
+# %% three-missed check="check-all" hint="right on 10 of 13; not yet right: 6"
 def is_stuck(rounds, asked):
     if asked.effect:
         return any((one.tool, one.args) == (asked.tool, asked.args) for one in rounds)
@@ -125,3 +125,34 @@ def is_stuck(rounds, asked):
         if len(rounds) >= 2 * length and rounds[-length:] == rounds[-2 * length:-length]:
             return True
     return False
+
+# %% blind-to-polls check="check-declared" hint="a poll within its patience is fine, also when the next call is another tool's"
+def is_stuck(rounds, asked):
+    if asked.effect:
+        return any((one.tool, one.args) == (asked.tool, asked.args) for one in rounds)
+    if asked.poll:
+        results = [one.result for one in rounds if one.tool == asked.tool][-asked.poll:]
+        return len(results) == asked.poll and len(set(results)) == 1
+    for length in range(1, 9):
+        if len(rounds) >= 2 * length and rounds[-length:] == rounds[-2 * length:-length]:
+            return True
+    last = [one.result for one in rounds[-5:]]
+    return len(last) == 5 and len(set(last)) == 1
+
+# %% effects-by-their-arguments check="check-declared" hint="another tool with the same arguments is another call"
+def is_stuck(rounds, asked):
+    if asked.effect:
+        return asked.args in [one.args for one in rounds]
+    if asked.poll:
+        results = [one.result for one in rounds if one.tool == asked.tool][-asked.poll:]
+        return len(results) == asked.poll and len(set(results)) == 1
+    return len(rounds) > 1 and not rounds[-1].poll and rounds[-1] == rounds[-2]
+
+# %% three-equal-results check="check-nothing-new" hint="an empty drawer is an honest result, also the fourth"
+def is_stuck(rounds, asked):
+    last = [one.result for one in rounds[-3:]]
+    return len(last) == 3 and len(set(last)) == 1
+
+# %% no-calls-at-all check="check-same-call" hint="Two empty slices are equal"
+def is_stuck(rounds, asked):
+    return rounds[-1:] == rounds[-2:-1]

@@ -177,3 +177,25 @@ def hard_budget(max_tokens, output_cap):
         if run.tokens + needed > max_tokens:
             return f"{run.tokens} used, the next call needs {needed}"
     return guard
+
+# %% needed-with-what-is-used check="check-text" hint="needed is what the next call alone needs"
+def hard_budget(max_tokens, output_cap):
+    def guard(run):
+        last = run.trace[-1] if run.trace else None
+        sent = last.reply.usage.total if last else 0
+        new = sum(len(r.text) for r in last.results) if last else len(run.task)
+        total = run.tokens + sent + (new + 3) // 4 + output_cap
+        if total > max_tokens:
+            return f"{run.tokens} used, and the next call needs {total}"
+    return guard
+
+# %% first-call-exactly check="check-first-call" hint="a call that uses the budget up exactly does not pass it"
+def hard_budget(max_tokens, output_cap):
+    def guard(run):
+        last = run.trace[-1] if run.trace else None
+        sent = last.reply.usage.total if last else 0
+        new = sum(len(r.text) for r in last.results) if last else len(run.task)
+        needed = sent + (new + 3) // 4 + output_cap
+        if run.tokens + needed >= max_tokens:
+            return f"{run.tokens} used, the next call needs {needed}"
+    return guard

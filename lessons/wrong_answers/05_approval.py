@@ -342,3 +342,20 @@ def answer_calls(calls, tools, approve, messages, refusals):
         else:
             text, refusals = tools[call["name"]](**call["args"]), 0
         messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+
+# %% a-reply-is-one-refusal check="check-refusals" hint="each refusal adds one to the number that was passed in"
+def answer_calls(calls, tools, approve, messages, refusals):
+    let_through = declined = 0
+    for call in calls:
+        if call["name"] not in tools:
+            text = "error: no such tool"
+        elif approve(call) is not True:
+            text, declined = "declined", 1
+        else:
+            let_through = 1
+            try:
+                text = tools[call["name"]](**call["args"])
+            except Exception as error:
+                text = f"error: {error}"
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+    return 0 if let_through else refusals + declined

@@ -176,3 +176,24 @@ def understand(reply):
     if reply.stop in ("max_tokens", "length", "MAX_TOKENS"):
         return "truncated", False, "raise the output limit"
     return "unfinished", False, "find out"
+
+# %% text-before-the-request check="check-requests" hint="your function knows this word in other replies"
+def understand(reply):
+    ended = ("end_turn", "stop_sequence", "stop", "STOP")
+    if reply.stop in ("max_tokens", "length", "MAX_TOKENS"):
+        return "truncated", False, "raise the limit"
+    if reply.stop in ("refusal", "content_filter", "guardrail_intervened", "SAFETY"):
+        return "refused", False, "ask a person"
+    if not reply.text.strip() and not reply.calls:
+        return ("empty_reply", False, "ask again") if reply.stop in ended else ("unfinished", False, "find out")
+    if reply.calls and not reply.text and reply.stop in (*ended, "tool_use", "tool_calls"):
+        return None, False, "run the tools"
+    if reply.stop in ended and not reply.calls:
+        return "answered", True, "use the answer"
+    return "unfinished", False, "find out"
+
+# %% asks-for-text-first check="check-ended" hint="your function knows this word in other replies"
+def understand(reply):
+    if reply.stop in ("end_turn", "stop_sequence", "stop", "STOP") and reply.text.strip():
+        return "answered", True, "use the answer"
+    return "unfinished", False, "find out"

@@ -59,14 +59,19 @@ def judge(exercise: str, verdicts: Iterable[Verdict]) -> None:
     """
     wrong = total = 0
     told: set[str] = set()
+    seen = ""
     for verdict in _until_stub(exercise, verdicts):
         total += 1
         if verdict.ok:
             print(f"right: {verdict.case}")
+            seen = ""
             continue
         wrong += 1
-        print(wrapped(f"not yet: {verdict.case}", "    "))
-        print(wrapped(f"    seen: {verdict.seen}", "        "))
+        the_same = bool(seen) and verdict.seen == seen
+        print(wrapped(f"not yet: {verdict.case}{' (seen: the same)' if the_same else ''}", "    "))
+        if not the_same:
+            print(wrapped(f"    seen: {verdict.seen}", "        "))
+        seen = verdict.seen
         if verdict.hint and verdict.hint not in told:
             told.add(verdict.hint)
             print(wrapped(f"    hint: {verdict.hint}", "        "))

@@ -79,6 +79,28 @@ def test_a_hint_is_told_once(capsys):
     assert capsys.readouterr().out.count("hint:") == 1
 
 
+def test_what_was_seen_again_is_not_told_again(capsys):
+    """Cases in a row in which the same was seen have a line each, and only the first of them says what it was."""
+    broken = "it raised TypeError"
+    with pytest.raises(ChecksFailed):
+        judge("07", [*(Verdict(name, False, broken) for name in ("one", "two")), Verdict("three", False, "4")])
+    assert capsys.readouterr().out.splitlines() == [
+        "not yet: one",
+        "    seen: it raised TypeError",
+        "not yet: two (seen: the same)",
+        "not yet: three",
+        "    seen: 4",
+    ]
+
+
+def test_after_a_right_case_what_was_seen_is_told_again(capsys):
+    """A right case in between separates two wrong ones, and a hint that is new is always told."""
+    with pytest.raises(ChecksFailed):
+        judge("07", [Verdict("one", False, "3"), Verdict("two", True), Verdict("three", False, "3", "count again")])
+    told = ["not yet: one", "    seen: 3", "right: two", "not yet: three", "    seen: 3", "    hint: count again"]
+    assert capsys.readouterr().out.splitlines() == told
+
+
 def test_a_stub_is_not_solved():
     """Code that still raises NotImplementedError is not wrong, it is not solved yet."""
 

@@ -1,4 +1,4 @@
-"""Exercise 03: a detector, scored on the twelve sequences."""
+"""Exercise 03: a detector, scored on the twelve sequences, on variants of two of them, and on a thirteenth."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ SEEDS = range(len(WORDS))
 
 Detector = Callable[..., Any]
 
-COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-
 EMPTY = "at the first call `rounds` is empty. What does your detector read then?"
 ENDLESS = "a detector looks once and returns. Which loop in it does not end?"
 REMEMBERS = "the same run was judged differently the second time. What does your detector still know from another run?"
@@ -63,9 +61,58 @@ HINTS = {
     (9, TOO_LATE): REWORDED,
     (10, TOO_EARLY): "every second round is the same, and those between are new. Is that a cycle?",
     (11, TOO_EARLY): "the files differ, and so does what is in them. What seems to repeat?",
+    (13, TOO_EARLY): "an empty drawer is an honest result, also the fourth. How many equal results do you put up with?",
     (12, NEVER): "this tool acts on the world, see `effect`: judge it by the call alone, before it runs again.",
     (12, TOO_LATE): "this tool acts on the world, see `effect`: judge it by the call alone, before it runs again.",
 }
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another play of one of the sequences, in what it differs, and the hint for it."""
+
+    play: Play
+    words: str
+    hint: str
+
+
+def sequences(seed: int = 0) -> tuple[Sequence, ...]:
+    """The twelve, and the search in five drawers."""
+
+    def drawer(n: int) -> Round:
+        return Round("open", {"drawer": n + 1}, "the key" if n == 4 else "empty")
+
+    search = Play(drawer, ends=5).later(WORDS[seed].honest)
+    return *twelve(seed), Sequence(13, "five drawers, the key in the last", NOTHING_NEW, (search,))
+
+
+def variants(number: int, seed: int) -> Iterator[Variant]:
+    """The further plays of a sequence."""
+    words = WORDS[seed]
+    message = {"to": "Ada", "text": f"news on {words.value}"}
+
+    def fetches_the_report(n: int) -> Round:
+        if n < 9:
+            return Round("status", {}, "running", poll=words.patience)
+        return Round("fetch_report", {}, f"the report on {words.value}")
+
+    def sends_a_draft(n: int) -> Round:
+        tool = ("draft", "send", "archive")[n]
+        return Round(tool, dict(message), f"{tool}: done", effect=tool != "draft")
+
+    if number == 6:
+        yield Variant(
+            Play(fetches_the_report, ends=10).later(words.honest),
+            "after nine times 'running' another tool is asked for",
+            "a poll within its patience is fine, also when the next call is another tool's. Which rounds do your other"
+            " rules look at then?",
+        )
+    if number == 12:
+        yield Variant(
+            Play(sends_a_draft, ends=3).later(words.honest),
+            "the same message is drafted, sent and archived",
+            "another tool with the same arguments is another call.",
+        )
 
 
 @dataclass
@@ -98,43 +145,45 @@ def check_declared(is_stuck: Detector) -> None:
 
 
 def check_all(is_stuck: Detector) -> None:
-    """All twelve, as a score."""
+    """All of them, as a score."""
 
     def verdicts() -> Iterator[Verdict]:
-        found = [(sequence, _verdict(is_stuck, sequence)) for sequence in twelve()]
+        found = [(sequence, _verdict(is_stuck, sequence)) for sequence in sequences()]
         wrong = [f"{sequence.number} ({sequence.name})" for sequence, verdict in found if not verdict.ok]
-        are = "this one is" if len(wrong) == 1 else f"these {COUNTS[len(wrong)]} are"
-        score = f"right on {12 - len(wrong)} of 12: {are} not: {', '.join(wrong)}"
-        yield Verdict("all twelve, in three versions each", not wrong, score)
+        score = f"right on {len(found) - len(wrong)} of {len(found)}; not yet right: {', '.join(wrong)}"
+        yield Verdict("all thirteen, in three versions each", not wrong, score)
         if not wrong:
-            print("    right on 12 of 12")
+            print(f"    right on {len(found)} of {len(found)}")
 
     judge(EXERCISE, verdicts())
 
 
 def _judge(is_stuck: Detector, family: str) -> None:
-    judge(EXERCISE, (_verdict(is_stuck, one) for one in twelve() if one.family == family))
+    judge(EXERCISE, (_verdict(is_stuck, one) for one in sequences() if one.family == family))
 
 
 def _verdict(is_stuck: Detector, sequence: Sequence) -> Verdict:
     """The first version of a sequence that the detector gets wrong, or that it is right."""
-    name = f"{sequence.number:>2} {sequence.name}"
+    number = sequence.number
+    name = f"{number:>2} {sequence.name}"
     for seed in SEEDS:
-        version = twelve(seed)[sequence.number - 1]
-        for play in version.plays:
+        honest = f" ({WORDS[seed].honest} honest rounds came first)" if WORDS[seed].honest else ""
+        for play in sequences(seed)[number - 1].plays:
             seen = _play(is_stuck, play)
-            found = _wrong(sequence.number, play, seen)
-            if found is None and seed == 0 and _wrong(sequence.number, play, again := _play(is_stuck, play)):
+            found = _wrong(number, play, seen)
+            if found is None and seed == 0 and _wrong(number, play, again := _play(is_stuck, play)):
                 found = f"the second time, {_in_words(play, again)}", REMEMBERS
             if found is not None:
-                honest = WORDS[seed].honest
-                more = f" ({honest} honest rounds came first)" if honest else ""
-                return Verdict(name, False, found[0] + more, found[1])
+                return Verdict(name, False, found[0] + honest, found[1])
+        for variant in variants(number, seed):
+            found = _wrong(number, variant.play, _play(is_stuck, variant.play), variant.hint)
+            if found is not None:
+                return Verdict(name, False, f"{variant.words}: {found[0]}{honest}", found[1])
     return Verdict(name, True)
 
 
-def _wrong(number: int, play: Play, seen: Seen) -> tuple[str, str] | None:
-    """(what was seen, the hint for it), or None if the detector was right."""
+def _wrong(number: int, play: Play, seen: Seen, hint: str = "") -> tuple[str, str] | None:
+    """(what was seen, the hint for it), or None if the detector was right. `hint` replaces the sequence's own."""
     words = _in_words(play, seen)
     if isinstance(seen.raised, Endless):
         return words, ENDLESS
@@ -143,9 +192,11 @@ def _wrong(number: int, play: Play, seen: Seen) -> tuple[str, str] | None:
     verdict = play.judged(seen.ran, seen.stopped)
     if verdict == RIGHT:
         return None
+    if verdict == TOO_EARLY and seen.ran == 0:
+        return words, TOO_SOON
     if verdict == TOO_EARLY and play.stop_by is not None and play.earliest:
         return words, HINTS[6, TOO_EARLY] if number == 6 else TOO_SOON
-    return words, HINTS.get((number, verdict), TOO_SOON)
+    return words, hint or HINTS.get((number, verdict), TOO_SOON)
 
 
 def _in_words(play: Play, seen: Seen) -> str:

@@ -197,7 +197,7 @@ def check_results(answer_calls: Learner) -> None:
 
 
 def check_refusals(answer_calls: Learner) -> None:
-    """What is returned: the refusals in a row, a reply being one unit."""
+    """What is returned: the refusals in a row."""
 
     def verdicts() -> Iterator[Verdict]:
         add = "each refusal adds one to the number that was passed in."
@@ -252,19 +252,19 @@ def check_whole_run(answer_calls: Learner) -> None:
     def verdicts() -> Iterator[Verdict]:
         for seed in range(SEEDS):
             sizes, says = _dice(seed)
-            got: Any
+            case = f"run {seed}: replies with {_listed(sizes)} calls, the person says {_yes_or_no(says)}"
+            wanted = _by_library(sizes, World(says))
             try:
                 with bounded(), redirect_stdout(Muted(sys.stdout, lines=5)):
                     got = _by_hand(answer_calls, sizes, World(says))
             except NotImplementedError:
                 raise
             except (Exception, Endless) as error:
-                got = f"{type(error).__name__}: {error}"
-            wanted = _by_library(sizes, World(says))
+                yield Verdict(case, False, f"your function raised {type(error).__name__}: {shown(str(error))}", COUNTS)
+                return
             if got != wanted:
-                case = f"run {seed}: replies with {shown(sizes, 40)} calls, the person says {shown(list(says), 60)}"
-                hint = "three refusals in a row end the run, and a call let through starts the count again."
-                yield Verdict(case, False, f"it ended with {shown(got)}", hint)
+                hint = EACH_ONE if got[:2] == wanted[:2] else COUNTS
+                yield Verdict(case, False, f"your run: {_in_words(*got)}; the library's: {_in_words(*wanted)}", hint)
                 return
         yield Verdict(f"{SEEDS} runs end like the library's: same reason, same number of steps and of messages", True)
 
@@ -288,8 +288,7 @@ def _texts(name: str, seen: Seen) -> Verdict:
     """One message for each call, in order, with its id, and each says what happened."""
     if len(seen.results) != len(seen.calls):
         number = f"{len(seen.calls)} requests, {len(seen.results)} results"
-        hint = "each request gets exactly one result, whatever comes of it. Which of your branches adds none, or two?"
-        return Verdict(name, False, f"{number}: {shown(seen.texts, 200)}", hint)
+        return Verdict(name, False, f"{number}: {shown(seen.texts, 200)}", EACH_ONE)
     for call, message in zip(seen.calls, seen.results, strict=True):
         known = isinstance(message, Mapping)
         if not known or (message.get("role"), message.get("tool_call_id")) != ("tool", call["id"]):
@@ -301,6 +300,9 @@ def _texts(name: str, seen: Seen) -> Verdict:
             return Verdict(name, False, says, HINTS[wanted])
     return Verdict(name, True)
 
+
+EACH_ONE = "each request gets exactly one result, whatever comes of it. Which of your branches adds none, or two?"
+COUNTS = "three refusals in a row end the run, and a call let through starts the count again."
 
 HINTS = {
     RESULT: "this tool ran to its end, so its result is what it returned, and nothing else.",
@@ -317,10 +319,12 @@ def _count(
     seen = _try(answer_calls, calls_of(*names), World(says), before)
     if not _calm(seen):
         return Verdict(name, False, str(seen), _endless(seen, hint))
-    answers = list(seen.world.said.values())
+    known = {call["id"] for call in seen.calls if call["name"] in seen.world.tools()}
+    answers = [said for id, said in seen.world.said.items() if id in known]
     wanted = 0 if True in answers else before + len(answers)
     ok = type(seen.returned) is int and seen.returned == wanted
-    return Verdict(name, ok, f"it returned {shown(seen.returned)}", hint)
+    asked = ", ".join(seen.world.ids("ask")) or "nothing"
+    return Verdict(name, ok, f"it returned {shown(seen.returned)}; the person was asked about {asked}", hint)
 
 
 def _calm(seen: Seen) -> bool:
@@ -355,8 +359,21 @@ def _try(answer_calls: Learner, calls: list[dict[str, Any]], world: World, refus
 def _dice(seed: int) -> tuple[list[int], list[bool]]:
     """How many calls each reply has, and what the person says."""
     dice = random.Random(seed)
-    sizes = [dice.choice((1, 1, 1, 2, 3)) for _ in range(10)]
+    sizes = [dice.choice((1, 1, 1, 2, 3)) for _ in range(4)]
     return sizes, [dice.random() < 0.3 for _ in range(sum(sizes))]
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    *others, last = map(str, sizes)
+    return f"{', '.join(others)} and {last}"
+
+
+def _yes_or_no(says: Sequence[bool]) -> str:
+    return ", ".join("yes" if one else "no" for one in says)
+
+
+def _in_words(reason: str, steps: int, messages: int) -> str:
+    return f"{reason} after {steps} step{'' if steps == 1 else 's'}, {messages} messages"
 
 
 def _by_hand(answer_calls: Learner, sizes: Sequence[int], world: World) -> tuple[str, int, int]:

@@ -141,12 +141,13 @@ def check_first_call(hard_budget: Maker) -> None:
     task = "Find it. " * 400
     late = "the first call sends the task and brings an answer, too. Does that fit?"
     early = "before the first call nothing has been sent, so only the task and the answer count."
+    exact = "a call that uses the budget up exactly does not pass it."
     _judge(
         hard_budget,
         [
             Case("a budget below output_cap: no call at all", (Usage(10, 10),) * 2, 400, 500, late=late),
             Case("the task alone is longer than the budget", (Usage(10, 10),) * 2, 800, 100, task=task, late=late),
-            Case("task and answer fit exactly", (Usage(10, 10),), 1_000, 100, task=task, early=early),
+            Case("task and answer fit exactly", (Usage(10, 10),), 1_000, 100, task=task, early=f"{exact} {early}"),
             Case("task and answer miss by one token", (Usage(10, 10),), 999, 100, task=task, late=late),
             Case("a short task, and a budget that is large enough", (Usage(10, 10),), 5_000, 500, early=early),
         ],
@@ -192,11 +193,19 @@ def check_text(hard_budget: Maker) -> None:
                 int(number) for number in re.findall(r"\d+", re.sub(r"(?<=\d)[,_.'\u202f ](?=\d{3}\b)", "", said))
             }
             used = sum(step.reply.usage.total for step in _library(case).trace)
+            hint = "the text holds two numbers: the tokens used so far, and the tokens that the next call needs."
+            missing = []
+            if used not in numbers:
+                missing.append("what is used")
+            if again + case.output_cap not in numbers:
+                missing.append("what the next call needs")
+            if numbers and missing == ["what the next call needs"]:
+                hint = "needed is what the next call alone needs. What do you add to it, or leave out?"
             yield Verdict(
                 f"the text after {used:,} tokens",
-                {used, again + case.output_cap} <= numbers,
-                f"the detail of the run is {shown(said, 120)}",
-                "the text holds two numbers: the tokens used so far, and the tokens that the next call needs.",
+                not missing,
+                f"the detail of the run is {shown(said, 120)}; not in it: {' and '.join(missing)}",
+                hint,
             )
 
     judge(EXERCISE, verdicts())

@@ -72,6 +72,7 @@ EMPTY = "before the first call there is nothing to look at yet. What does your g
 ENDLESS = "a guard looks once and returns. Which loop in it does not end?"
 ONE_RUN_EACH = "one run for each guard is enough. Which loop in your function does not end?"
 REMEMBERS = "what does your guard still know from another run? Everything that changes belongs to the run."
+FIRST_ALREADY = "the first of these runs goes wrong already, and there is no other run before it: see the checks above."
 SHAPE = f"{NAME}(n) must return a function of the run, the guard."
 SAME = "no match"
 
@@ -116,6 +117,8 @@ def check_guard(no_new_results: Maker) -> None:
         detail = seen_run.outcome.detail if seen_run.outcome and not seen_run.error else None
         ok = isinstance(detail, str) and seen_run.reason != "answered"
         yield Verdict("it stops a run with a text", ok, str(seen_run), _hint(seen_run, TEXT))
+        if seen_run.error is not None:  # then the reason is `fatal`, and the name has nothing to do with it
+            return
         name = "the name of the function that you return is the reason; which one do you return?"
         yield Verdict(f"the reason is {NAME}", seen_run.reason == NAME, f"the reason is {seen_run.reason!r}", name)
 
@@ -131,13 +134,15 @@ def check_again(no_new_results: Maker) -> None:
         if guard is None or strict is None or other is None:
             yield Verdict(f"{NAME}(3)", False, problem, SHAPE)
             return
-        for number, case in enumerate((short, short, long, long), 1):
-            seen = _run(guard, case)
-            yield _verdict(f"run {number} of four with the same guard", case, seen, REMEMBERS)
+        alone = _verdict("run 1 of four with the same guard", short, _run(guard, short), COMPARE)
+        yield alone
+        hint = REMEMBERS if alone.ok else FIRST_ALREADY
+        for number, case in enumerate((short, long, long), 2):
+            yield _verdict(f"run {number} of four with the same guard", case, _run(guard, case), hint)
         first, second = _interleaved(guard, Case("", 3, (SAME,) * 5), Case("", 3, ("a", "b", "b", "c", "d")))
-        yield _verdict("two runs at once, one of them stuck: the stuck one", Case("", 3, (SAME,) * 5), first, REMEMBERS)
+        yield _verdict("two runs at once, one of them stuck: the stuck one", Case("", 3, (SAME,) * 5), first, hint)
         yield _verdict(
-            "two runs at once, one of them stuck: the other", Case("", 3, ("a", "b", "b", "c", "d")), second, REMEMBERS
+            "two runs at once, one of them stuck: the other", Case("", 3, ("a", "b", "b", "c", "d")), second, hint
         )
         for made, n in ((strict, 2), (other, 4)):
             case = Case("", n, (SAME,) * 6)
@@ -212,7 +217,7 @@ def _verdict(name: str, case: Case, seen: Seen, hint: str) -> Verdict:
     stopped = seen.reason != "answered"
     calls = len(case.results) if wanted is None else wanted
     ok = seen.error is None and stopped == (wanted is not None) and seen.calls == calls
-    if stopped and seen.calls < case.n and hint not in (RESULTS_ONLY, REMEMBERS):
+    if stopped and seen.calls < case.n and hint not in (RESULTS_ONLY, REMEMBERS, FIRST_ALREADY):
         hint = FEWER
     return Verdict(name, ok, str(seen), _hint(seen, hint))
 

@@ -185,6 +185,7 @@ def check_many(understand: Callable[..., Any]) -> None:
 _ENDED = "the word says that the turn ended, and there is text. What else does your function ask for?"
 _ROW = "compare all three values with the row of the second table."
 _DECLINED = f"declined is not done, and neither is filtered: {_ROW}"
+_TURNED_AWAY = "your function knows this word in other replies. Which of its conditions turns this one away?"
 _NOT_KNOWN = "your function does not know this word. Is it in your list, as it is written in the table?"
 
 
@@ -240,6 +241,8 @@ def _verdict(understand: Callable[..., Any], case: Case) -> Verdict:
             return Verdict(case.name, False, f"{seen}, for {_in_words(reply)}", _hint_for_error(raised, case))
         if not _same(got, meaning(reply)):
             seen = f"for {_in_words(reply)} your function returned {shown(got)}"
+            if _says_unfinished(got) and not _says_unfinished(meaning(reply)):
+                return Verdict(case.name, False, seen, _TURNED_AWAY if _knows(understand, reply.stop) else _NOT_KNOWN)
             return Verdict(case.name, False, seen, _hint(got, meaning(reply), case))
     return Verdict(case.name, True)
 
@@ -261,11 +264,19 @@ def _same(got: Any, wanted: Meaning) -> bool:
     return all(type(one) is type(want) and one == want for one, want in zip(got, wanted, strict=True))
 
 
+def _says_unfinished(got: Any) -> bool:
+    return type(got) in (tuple, list) and len(got) == 3 and type(got[0]) is str and got[0] == "unfinished"
+
+
+def _knows(understand: Callable[..., Any], word: str | None) -> bool:
+    """Whether the word means something to the learner's function, in a reply that it fits or in another."""
+    found = [_try(understand, reply) for reply in (Reply("The disk was full.", stop=word), Reply("", LOOK, stop=word))]
+    return any(raised is None and not _says_unfinished(got) for got, raised in found)
+
+
 def _hint(got: Any, wanted: Meaning, case: Case) -> str:
     if type(got) not in (tuple, list) or len(got) != 3:
         return "return three things, (reason, complete, then), for every reply."
-    if got[0] == "unfinished" != wanted[0]:
-        return _NOT_KNOWN
     if got[0] == "None":
         return "the run goes on: that is None, not a text."
     if got[0] == wanted[0] and type(got[1]) is not bool:

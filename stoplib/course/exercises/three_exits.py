@@ -15,11 +15,19 @@ from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
 EXERCISE = "01"
 MOST_CALLS = 200
 
+SURVIVE = "the run must go on: turn what went wrong into a result that starts with 'error'."
+NEEDS_NO_TOOL = "an answer needs no tool. Does your loop know what is asked for when it looks at the tool calls?"
+
 LOOK = {"type": "tool", "name": "search", "args": {"query": "one more look"}}
 DONE = {"type": "final", "content": "done"}
 
 # The reasons of the exercise and the library's names for them.
-REASONS = {"answered": "final", "max_steps": "max_steps", "time_limit": "budget"}
+REASONS = {
+    "answered": "final",
+    "max_steps": "max_steps",
+    "time_limit": "budget",
+    "max_tool_calls": "max_tool_calls",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,7 @@ class Case:
     replies: tuple[Mapping[str, Any], ...] = (LOOK,)
     max_steps: int | None = 10
     time_budget: float | None = None
+    max_tool_calls: int | None = None
     start: float = 0.0
     tools: Mapping[str, Callable[..., Any]] = field(default_factory=lambda: {"search": lambda query: "nothing"})
     hint: str = ""
@@ -40,11 +49,16 @@ class Case:
 
 @dataclass
 class Seen:
-    """What a run did: its result, and in `log` an r for each reading of the clock and a c for each call."""
+    """What a run did: its result, and in `log` an r for each reading of the clock and a c for each call.
+
+    `ran` counts the tools that were started; `counts_tools` says that they matter here.
+    """
 
     result: Any = None
     raised: BaseException | None = None
     log: str = ""
+    ran: int = 0
+    counts_tools: bool = False
     messages: list[Any] = field(default_factory=list)
 
     @property
@@ -53,6 +67,8 @@ class Seen:
 
     def __str__(self) -> str:
         calls = f"{self.calls} model call{'' if self.calls == 1 else 's'}"
+        if self.counts_tools:
+            calls += f" and {self.ran} tool call{'' if self.ran == 1 else 's'}"
         if isinstance(self.raised, Endless):
             return f"your loop {self.raised}, after {calls}" if self.calls < MOST_CALLS else f"your loop {self.raised}"
         if self.raised is not None:
@@ -123,6 +139,41 @@ def check_time(run_with_limits: Callable[..., Any]) -> None:
     )
 
 
+def check_tool_calls(run_with_limits: Callable[..., Any]) -> None:
+    """The limit on tool calls: looked at when a tool is asked for, and before it runs."""
+
+    def broken(query: str) -> str:
+        raise ValueError("the index is down")
+
+    late = "the request that is one too many is not carried out. Has its tool run by the time your loop looks?"
+    failed = "a request counts when the loop has tried to carry it out, whatever came of it."
+    unknown = {**LOOK, "name": "serach"}
+    _judge(
+        run_with_limits,
+        [
+            Case("max_tool_calls=2, and the model asks for ever", max_tool_calls=2, hint=late),
+            Case(
+                "max_tool_calls=2, two looks, then the answer", (LOOK, LOOK, DONE), max_tool_calls=2, hint=NEEDS_NO_TOOL
+            ),
+            Case("max_tool_calls=2, three looks, an answer", (LOOK,) * 3 + (DONE,), max_tool_calls=2, hint=late),
+            Case("max_tool_calls=0, and the model answers at once", (DONE,), max_tool_calls=0, hint=NEEDS_NO_TOOL),
+            Case(
+                "max_tool_calls=0, and the model asks for a tool",
+                max_tool_calls=0,
+                hint="0 is a limit too, the strictest: no tool runs. Is it taken for 'no limit'?",
+            ),
+            Case(
+                "max_tool_calls=3, and the tool raises each time",
+                max_tool_calls=3,
+                tools={"search": broken},
+                hint=failed,
+            ),
+            Case("max_tool_calls=3, and the tool does not exist", (unknown,), max_tool_calls=3, hint=failed),
+            Case("max_tool_calls is not given, and the model asks for ever", max_steps=30),
+        ],
+    )
+
+
 def check_ties(run_with_limits: Callable[..., Any]) -> None:
     """Which exit wins where several are due."""
     _judge(
@@ -153,6 +204,24 @@ def check_ties(run_with_limits: Callable[..., Any]) -> None:
                 time_budget=2,
                 hint="the second call is not made, because time is up before it.",
             ),
+            Case(
+                "time is up just before the call that would ask for one tool too many",
+                time_budget=3,
+                max_tool_calls=2,
+                hint="time is looked at before the call, so nobody gets to ask for that tool.",
+            ),
+            Case(
+                "the last allowed step asks for one tool too many",
+                max_steps=3,
+                max_tool_calls=2,
+                hint="tool calls are looked at before a tool runs, and the steps run out only after the round.",
+            ),
+            Case(
+                "the last allowed step makes the last allowed tool call",
+                max_steps=3,
+                max_tool_calls=3,
+                hint="that tool call is allowed. Which limit is met next?",
+            ),
         ],
     )
 
@@ -163,20 +232,19 @@ def check_tools(run_with_limits: Callable[..., Any]) -> None:
     def broken(query: str) -> str:
         raise ValueError("the index is down")
 
-    survive = "the run must go on: turn what went wrong into a result that starts with 'error'."
     _judge(
         run_with_limits,
         [
-            Case("the model asks for a tool that does not exist", ({**LOOK, "name": "serach"}, DONE), hint=survive),
-            Case("the tool raises an error", (LOOK, DONE), tools={"search": broken}, hint=survive),
-            Case("the tool does not take these arguments", ({**LOOK, "args": {"qery": "x"}}, DONE), hint=survive),
+            Case("the model asks for a tool that does not exist", ({**LOOK, "name": "serach"}, DONE), hint=SURVIVE),
+            Case("the tool raises an error", (LOOK, DONE), tools={"search": broken}, hint=SURVIVE),
+            Case("the tool does not take these arguments", ({**LOOK, "args": {"qery": "x"}}, DONE), hint=SURVIVE),
             Case(
                 "a request without args",
                 ({"type": "tool", "name": "now"}, DONE),
                 tools={"now": lambda: "noon"},
-                hint=survive,
+                hint=SURVIVE,
             ),
-            Case("the tool raises at every step", max_steps=4, tools={"search": broken}, hint=survive),
+            Case("the tool raises at every step", max_steps=4, tools={"search": broken}, hint=SURVIVE),
         ],
         results=True,
     )
@@ -209,19 +277,26 @@ def _judge(loop: Callable[..., Any], cases: Iterable[Case], readings: bool = Fal
 
 def _verdict(case: Case, seen: Seen) -> Verdict:
     wanted = _library(case)
-    ok = seen.raised is None and _same(seen.result, wanted.result) and seen.calls == wanted.calls
-    return Verdict(case.name, ok, str(seen), _hint(case, seen))
+    did_as_much = (seen.calls, seen.ran) == (wanted.calls, wanted.ran)
+    ok = seen.raised is None and _same(seen.result, wanted.result) and did_as_much
+    return Verdict(case.name, ok, str(seen), _hint(case, seen, wanted))
 
 
-def _hint(case: Case, seen: Seen) -> str:
+def _hint(case: Case, seen: Seen, wanted: Seen) -> str:
     if isinstance(seen.raised, Endless):
         return "something must end the loop even if the model never answers. Which line does that?"
+    if isinstance(seen.raised, TypeError) and "max_tool_calls" in str(seen.raised):
+        return "keep the first line as it stands in the answer cell: it names max_tool_calls."
     if seen.raised is None and not (isinstance(seen.result, tuple) and len(seen.result) == 2):
         return "return two things, (answer, reason)."
     if case.time_budget is not None and "r" not in seen.log:
         return "the time comes from the clock that was passed in: call clock()."
     if isinstance(seen.raised, KeyError) and "args" in str(seen.raised):
         return "args may be missing. What does your code use then?"
+    if seen.counts_tools and seen.raised is not None:
+        return SURVIVE
+    if seen.counts_tools and seen.calls < wanted.calls:
+        return NEEDS_NO_TOOL
     return case.hint
 
 
@@ -275,7 +350,7 @@ def _messages_verdict(loop: Callable[..., Any], case: Case) -> Verdict:
 
 def _try(loop: Callable[..., Any], case: Case) -> Seen:
     """Run the learner's loop on one case, whatever it does."""
-    seen = Seen()
+    seen = Seen(counts_tools=case.max_tool_calls is not None)
 
     def model(messages: Any) -> Any:
         if seen.calls == MOST_CALLS:
@@ -290,16 +365,33 @@ def _try(loop: Callable[..., Any], case: Case) -> Seen:
         seen.log += "r"
         return case.start + seen.log.count("r") - 1
 
-    given = {"max_steps": case.max_steps, "time_budget": case.time_budget}
+    given = {
+        "max_steps": case.max_steps,
+        "time_budget": case.time_budget,
+        "max_tool_calls": case.max_tool_calls,
+    }
     limits = {name: limit for name, limit in given.items() if limit is not None}
     try:
         with bounded(), redirect_stdout(Muted(sys.stdout)):
-            seen.result = loop(model, dict(case.tools), "Where is it?", clock, **limits)
+            seen.result = loop(model, _counting(case.tools, seen), "Where is it?", clock, **limits)
     except NotImplementedError:
         raise
     except (Exception, Endless) as error:
         seen.raised = error
     return seen
+
+
+def _counting(tools: Mapping[str, Callable[..., Any]], seen: Seen) -> dict[str, Callable[..., Any]]:
+    """The tools, which note in `seen` each time one of them is started."""
+
+    def noted(tool: Callable[..., Any]) -> Callable[..., Any]:
+        def started(*args: Any, **kwargs: Any) -> Any:
+            seen.ran += 1
+            return tool(*args, **kwargs)
+
+        return started
+
+    return {name: noted(tool) for name, tool in tools.items()}
 
 
 def _library(case: Case) -> Seen:
@@ -320,7 +412,10 @@ def _library(case: Case) -> Seen:
     guards: list[stoplib.Guard] = [stoplib.max_steps(10 if case.max_steps is None else case.max_steps)]
     if case.time_budget is not None:
         guards.insert(0, stoplib.time_limit(case.time_budget))
-    outcome = stoplib.run(model, "Where is it?", tools=case.tools, guards=guards, clock=clock)
+    if case.max_tool_calls is not None:
+        guards.append(stoplib.max_tool_calls(case.max_tool_calls, gate="before_action"))
+    tools = _counting(case.tools, wanted)
+    outcome = stoplib.run(model, "Where is it?", tools=tools, guards=guards, clock=clock)
     wanted.result = (outcome.answer, REASONS[outcome.reason])
     return wanted
 
