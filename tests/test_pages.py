@@ -312,7 +312,7 @@ class TestGuide:
         facts = {reason.name: reason for reason in all_reasons(ROOT / "docs")}
         assert facts.keys() == REASONS
         assert {name for name, reason in facts.items() if reason.complete} == reasons.COMPLETE
-        assert facts["refused"].means == "the model declined"
+        assert facts["refused"].means == "the model refused, or a filter stepped in"
         assert facts["unfinished"].means.endswith("or the model answered and a goal check said no")
 
     def test_gates_are_the_codes(self):
