@@ -39,15 +39,17 @@ def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
     return drive(loop.body(), None)
 
 
-def recounted(trace: Outcome) -> Run:
+def recounted(trace: Outcome, longest: int = 1) -> Run:
     """The run of a recording, counted again to its end: for whoever wants to measure it.
+
+    Cycles are counted up to a length of `longest` rounds.
 
     >>> from stoplib import max_tool_calls, run, script, answer, batch, call
     >>> outcome = run(script(batch(call("a"), call("a")), answer("x")), "go", tools={"a": lambda: 1})
     >>> max_tool_calls(9).measure(recounted(outcome))
     (2, 9)
     """
-    run = RecordedRun(trace, longest=1)
+    run = RecordedRun(trace, longest)
     try:
         while run.next is not None:
             run.read_clock()

@@ -237,7 +237,7 @@ class TestReading:
             ("# %% a\n\n# %% b\nx = 1\n", "line 1, cell 'a': the cell is empty"),
             ("# %% a [raw]\n# x\n", "cell 'a': a raw cell"),
             ('# %% a [markdown] role="check"\n# x\n', "cell 'a': a markdown cell with role='check'"),
-            ('# %% a role="answer"\nx = 1\n', "cell 'a': an answer cell in a chapter"),
+            ('# %% a role="answer"\nx = 1\n', "cell 'a': an answer cell outside of an exercise"),
             ('# %% a [markdown] only="solution"\n# x\n', "cell 'a': only='solution' is for"),
             ('# %% a kind="number"\nx = 1\n', "cell 'a': kind= says what sort of checkpoint"),
             ('# %% a checkpoint="2.1"\nx = 1\n', "cell 'a': checkpoint= is for markdown cells of chapters"),

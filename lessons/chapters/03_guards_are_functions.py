@@ -303,6 +303,15 @@ outcome = stoplib.run(alternates, "Find it.", tools=tools, guards=guards)
 print(f"{outcome.steps} model calls, {outcome.tool_calls} tool calls, fired: {outcome.fired}")
 reveal("3.3", outcome.reason)
 
+# %% lab-intro [markdown]
+# ## Lab: pick guards
+#
+# Run the cell, and switch guards on and off for one model after the other. Which model does `repeated_call` never stop, and which guard does?
+
+# %% lab
+from stoplib.course.lab import lab_guards
+lab_guards()
+
 # %% recap [markdown]
 # ## Exercise
 #

@@ -242,6 +242,15 @@ print(*(one.args["query"] for one in reworded.rounds(4)), sep=" | ")
 for guard in (going_in_circles(), no_new_results(3), no_new_results(5)):
     print(guard, "let", reworded.run([guard]).tool_calls, "calls run")
 
+# %% lab-intro [markdown]
+# ## Lab: twelve runs and your rules
+#
+# Eight of these runs are stuck and have to be stopped, four work and must get to their end. Pick rules, say for each run whether they will be right, and press *Step* to fill in its row.
+
+# %% lab
+from stoplib.course.lab import lab_sequences
+lab_sequences()
+
 # %% table-part [markdown]
 # ## Judge the rules
 #

@@ -104,7 +104,7 @@ predict("5.1")
 
 # %% characters-reveal role="reveal"
 from stoplib.course.show import show_picture
-from stoplib.course.spend import describe_spend, plot_spend
+from stoplib.course.charts import describe_spend, plot_spend
 
 reason, costs, sent = run_counting("Make the failing test pass.", tries_two_fixes, fixing, max_steps=40, budget=5000)
 print(reason, list(accumulate(costs)), "sent by the calls:", sum(sent))
@@ -253,6 +253,15 @@ for strange in (-40_000, float("nan")):
     print("by hand:", count_tokens([(strange, 500)] * 1000, max_tokens=50_000))
     outcome = run(script(call("search", usage=Usage(strange, 500))), "Find it.", guards=[token_budget(50_000)])
     print("library:", outcome.reason, "after", outcome.steps, "step:", outcome.detail)
+
+# %% lab-intro [markdown]
+# ## Lab: spend against a budget
+#
+# Run the cell and change how many tokens a round adds: by how much does the last call pass the budget? Then let the budget look ahead.
+
+# %% lab
+from stoplib.course.lab import lab_spend
+lab_spend()
 
 # %% day [markdown]
 # ## Cap a day, from outside the run

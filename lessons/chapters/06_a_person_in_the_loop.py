@@ -272,6 +272,15 @@ print("still set, pressed in step 2:", run_and_press(2))
 stop.clear()
 print("cleared, pressed in step 2:  ", run_and_press(2))
 
+# %% lab-intro [markdown]
+# ## Lab: you are the person
+#
+# Press *Play*, answer when you are asked, and press *Stop* in the middle of a run: the table shows what became of each request. Then choose the model that insists.
+
+# %% lab
+from stoplib.course.lab import lab_person
+lab_person()
+
 # %% recap [markdown]
 # ## Exercise
 #

@@ -303,6 +303,15 @@ sent
 # %% tree-print
 print(reasons.__doc__)
 
+# %% lab-intro [markdown]
+# ## Lab: you are the model
+#
+# Choose a reply and press *Reply*: the loop acts on it, and asks for the next one or ends. Find three ways to end a run that are not an answer.
+
+# %% lab
+from stoplib.course.lab import lab_replies
+lab_replies()
+
 # %% recap [markdown]
 # ## Exercise
 #

@@ -180,6 +180,15 @@ over = sum(loss > 5 for loss in losses)
 print(f"lost on held-out tasks: from {min(losses):.1f} % to {max(losses):.1f} %, over 5 % in {over} of 20 splits")
 reveal("10.2", f"{'at most' if over == 0 else 'more than'} 5 % in {'every split' if over in (0, 20) else 'some splits'}")
 
+# %% lab-intro [markdown]
+# ## Lab: a slider over all runs
+#
+# Move the step limit and watch what is stopped, lost and saved over the 240 runs. Which second guard saves most without losing a success?
+
+# %% lab
+from stoplib.course.lab import lab_recorded
+lab_recorded(runs)
+
 # %% headroom [markdown]
 # ## Leave headroom
 #

@@ -45,7 +45,7 @@ guards = [
 # %% record
 from stoplib import ManualClock, TickClock, Usage, answer, call, fakes, replay, run, script, tool
 from stoplib.course.checkpoint import predict, reveal
-from stoplib.course.race import describe_race, plot_race
+from stoplib.course.charts import describe_race, plot_race
 from stoplib.course.show import show_picture
 
 INDEX = {"stop": "see halt", "halt": "see stop"}
@@ -248,6 +248,15 @@ for extra in ([], [max_tool_calls(1, tool="send")]):
     sent.clear()
     outcome = run(courier, "go", tools=TOOLS | {"send": lambda text: sent.append(text)}, guards=full + extra, clock=TickClock(2))
     print(len(sent), "sent,", outcome.reason, *(f"- This run cannot {cannot(guard)}." for guard in extra))
+
+# %% lab-intro [markdown]
+# ## Lab: everything
+#
+# Run the cell, choose a model, and say which guard wins before you look at the race. Under *Share it* is a text that gives somebody else the same situation.
+
+# %% lab
+from stoplib.course.lab import lab
+lab()
 
 # %% unseen-idea [markdown]
 # ## Say what the set does not see

@@ -6,6 +6,7 @@ python -m stoplib.course.build --check     build nothing; say what is not up to 
 
 source                       derived
 lessons/chapters/NN_*.py     notebooks/NN_*.ipynb
+lessons/pages/*.py           notebooks/*.ipynb
 lessons/exercises/NN_*.py    exercises/NN_*.ipynb and solutions/NN_*.ipynb
 all chapters                 stoplib/course/checkpoints.json
 all lessons, glossary.toml   notebooks/glossary.md, notebooks/guards_and_reasons.md, notebooks/on_one_page.html,
@@ -130,7 +131,7 @@ def _attempt(recipe: Recipe) -> bytes | BuildError:
 def _orphans(root: Path) -> list[Path]:
     """Return the derived notebooks whose source is gone. A learner's own notebooks are not among them."""
     expected = recipes(root).keys()
-    notebooks = [path for folder in FOLDERS.values() for path in sorted((root / folder).glob("*.ipynb"))]
+    notebooks = [path for folder in sorted(set(FOLDERS.values())) for path in sorted((root / folder).glob("*.ipynb"))]
     return [path for path in notebooks if path not in expected and _is_derived(path)]
 
 

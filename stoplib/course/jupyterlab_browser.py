@@ -1,4 +1,4 @@
-"""JupyterLab in a real browser without a screen, for tests and for pictures of the course."""
+"""JupyterLab, Notebook 7 and Voila in a real browser without a screen, for tests and for pictures of the course."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,21 +48,24 @@ def jupyterlab(root: Path, home: Path) -> Iterator[str]:
     All that it writes about itself goes to `home`, an empty folder; the user's own settings are not
     touched. Raises RuntimeError with the server's log if it does not start.
     """
-    port = _free_port()
-    address = f"http://127.0.0.1:{port}"
-    log = home / "jupyterlab.log"
-    with log.open("w", encoding="utf-8") as out:
-        server = subprocess.Popen(_command(root, home, port), stdout=out, stderr=out, env=_environment(home))
-    try:
-        _wait_for(server, address, log)
+    own = [f"--LabApp.workspaces_dir={home / 'workspaces'}", f"--LabApp.user_settings_dir={home / 'settings'}"]
+    own += [f"--LabApp.app_settings_dir={SETTINGS}", "--LabApp.expose_app_in_browser=True"]
+    with _served("jupyterlab", home, *_server(root), *own) as address:
         yield address
-    finally:
-        server.terminate()  # it ends its kernels, too
-        try:
-            server.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+
+
+@contextmanager
+def notebook_7(root: Path, home: Path) -> Iterator[str]:
+    """The same for Notebook 7, which has to be installed."""
+    with _served("notebook", home, *_server(root), "--JupyterNotebookApp.expose_app_in_browser=True") as address:
+        yield address
+
+
+@contextmanager
+def voila(notebook: Path, home: Path) -> Iterator[str]:
+    """A notebook as a plain page, at the address that this gives."""
+    with _served("voila", home, str(notebook), "--Voila.ip=127.0.0.1") as address:
+        yield address
 
 
 @contextmanager
@@ -81,9 +85,10 @@ def chromium(executable: str) -> Iterator[Browser]:
 class Notebook:
     """A notebook that is open in JupyterLab, with a kernel that is ready."""
 
-    def __init__(self, page: Page, address: str, name: str) -> None:
+    def __init__(self, page: Page, address: str, name: str, classic: bool = False) -> None:
         self.page = page
-        page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}?reset")
+        where = f"notebooks/{name}" if classic else f"lab/workspaces/{Path(name).stem}/tree/{name}?reset"
+        page.goto(f"{address}/{where}")
         page.wait_for_function(READY, timeout=PATIENCE_MS)
         self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
 
@@ -126,14 +131,31 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _command(root: Path, home: Path, port: int) -> list[str]:
-    return [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
-        *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
-        *(f"--ServerApp.root_dir={root}", f"--LabApp.workspaces_dir={home / 'workspaces'}"),
-        *(f"--LabApp.user_settings_dir={home / 'settings'}", f"--LabApp.app_settings_dir={SETTINGS}"),
-        "--LabApp.expose_app_in_browser=True",
-    ]
+def _server(root: Path) -> list[str]:
+    """The options of a Jupyter server for one person on this machine."""
+    own = ["--allow-root", "--ip=127.0.0.1", "--ServerApp.port_retries=0", "--IdentityProvider.token="]
+    return [*own, f"--ServerApp.root_dir={root}"]
+
+
+@contextmanager
+def _served(module: str, home: Path, *options: str) -> Iterator[str]:
+    """A server that runs as a module of its own, until this is left."""
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    log = home / f"{module}.log"
+    command = [sys.executable, "-m", module, "--no-browser", f"--port={port}", *options]
+    with log.open("w", encoding="utf-8") as out:
+        server = subprocess.Popen(command, stdout=out, stderr=out, env=_environment(home))
+    try:
+        _wait_for(server, address, log)
+        yield address
+    finally:
+        server.terminate()  # it ends its kernels, too
+        try:
+            server.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -146,8 +168,10 @@ def _wait_for(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
     while time.monotonic() < deadline and server.poll() is None:
         try:
             urllib.request.urlopen(f"{address}/api/status", timeout=1).close()
+        except urllib.error.HTTPError:  # it answers, if only to say that there is no such page
+            return
         except OSError:
             time.sleep(0.1)
         else:
             return
-    raise RuntimeError(f"JupyterLab did not start. Its log:\n{log.read_text(encoding='utf-8')}")
+    raise RuntimeError(f"{log.stem} did not start. Its log:\n{log.read_text(encoding='utf-8')}")

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
@@ -56,6 +57,22 @@ def visit(browser, tmp_path_factory):
         visit = Visit(browser, address, root)
         yield visit
         visit.context.close()
+
+
+@pytest.fixture(scope="session")
+def faults():
+    """A function: what axe-core finds wrong in a part of a page, as (rule, how bad, the place)."""
+    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+    def found(page, part):
+        page.evaluate(axe)
+        results = page.evaluate("part => axe.run(part)", part)
+        assert results["passes"], "axe-core has looked at nothing"
+        return [
+            (one["id"], one["impact"], node["html"][:200]) for one in results["violations"] for node in one["nodes"]
+        ]
+
+    return found
 
 
 @pytest.fixture(autouse=True)

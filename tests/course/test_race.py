@@ -15,7 +15,7 @@ from stoplib import (
     token_budget,
     too_many_errors,
 )
-from stoplib.course.race import describe_race, plot_race, race
+from stoplib.course.charts import describe_race, plot_race, race
 from stoplib.fakes import alternates, asks_in_batches, never_answers, retries, rewords, spends
 
 GUARDS = [max_steps(6), token_budget(800), max_tool_calls(7), repeated_call(3), going_in_circles(), no_new_results(3)]

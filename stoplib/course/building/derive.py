@@ -1,6 +1,6 @@
 """The notebooks that a lesson stands for, before they are run.
 
-A chapter becomes one notebook. An exercise is written as its solution, in which
+A chapter becomes one notebook, and so does a page. An exercise is written as its solution, in which
 
     ### BEGIN SOLUTION
     ...
@@ -22,7 +22,7 @@ from stoplib.course.building import BuildError
 from stoplib.course.building.lesson import BEGIN, END, Cell, Lesson
 from stoplib.course.building.minutes import with_minutes
 
-FOLDERS = {"chapter": "notebooks", "exercise": "exercises", "solution": "solutions"}
+FOLDERS = {"chapter": "notebooks", "page": "notebooks", "exercise": "exercises", "solution": "solutions"}
 
 LIKE_A_MARKER = re.compile(r"#+\s*(begin|end)\s+solution\b.*", re.IGNORECASE)
 STUB = '{indent}# YOUR CODE HERE\n{indent}raise NotImplementedError("exercise {number} is not solved yet")'

@@ -25,9 +25,10 @@ from nbformat.validator import NotebookValidationError
 from stoplib.course.building import BuildError
 from stoplib.course.building.checkpoints import FORMS, Checkpoint, read_checkpoint
 
-KINDS = {"chapters": ("chapter",), "exercises": ("exercise", "solution")}
+KINDS = {"chapters": ("chapter",), "exercises": ("exercise", "solution"), "pages": ("page",)}
 
 FILE_STEM = re.compile(r"\d\d_[a-z0-9_]+")
+PAGE_STEM = re.compile(r"[a-z][a-z0-9_]*")
 HEADER = re.compile(r"# %%+(\s|$)")
 CELL_NAME = re.compile(r"[a-z0-9-]{1,60}")
 CHECKPOINT_ID = re.compile(r"\d+\.\d+")
@@ -69,8 +70,8 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        """The two digits that the file name begins with."""
-        return self.path.stem[:2]
+        """The two digits that the file name begins with; of a page, its name."""
+        return self.path.stem[:2] if FILE_STEM.fullmatch(self.path.stem) else self.path.stem
 
     @property
     def is_exercise(self) -> bool:
@@ -83,15 +84,15 @@ class Lesson:
 
 
 def read_lesson(path: Path) -> Lesson:
-    """Read a lesson in `lessons/chapters` or `lessons/exercises` and check it.
+    """Read a lesson in `lessons/chapters`, `lessons/exercises` or `lessons/pages` and check it.
 
     Raises BuildError, naming file, line and cell, if the text does not keep to the format.
     """
     source, folder = _source(path), path.parent.name
-    if folder not in KINDS or not FILE_STEM.fullmatch(path.stem):
+    if folder not in KINDS or not (PAGE_STEM if folder == "pages" else FILE_STEM).fullmatch(path.stem):
         raise BuildError(
-            f"{source}: a lesson is called lessons/chapters/NN_name.py or "
-            "lessons/exercises/NN_name.py, in lower case, NN being two digits. Rename the file."
+            f"{source}: a lesson is called lessons/chapters/NN_name.py or lessons/exercises/NN_name.py, in lower "
+            "case, NN being two digits, and a page lessons/pages/name.py. Rename the file."
         )
     text = path.read_text(encoding="utf-8")
     cells = tuple(_cell(raw, folder, f"{source}, line {line}") for line, raw in _raw_cells(text, source))
@@ -181,18 +182,18 @@ def _check_names(cells: tuple[Cell, ...]) -> None:
 
 
 def _check_use(header: dict[str, Any], raw: NotebookNode, folder: str, place: str) -> None:
-    role, in_chapter, is_code = header.get("role", "given"), folder == "chapters", raw.cell_type == "code"
+    role, is_exercise, is_code = header.get("role", "given"), folder == "exercises", raw.cell_type == "code"
     if raw.cell_type not in ("code", "markdown"):
         raise BuildError(f"{place}: a {raw.cell_type} cell. A lesson has code and markdown cells only.")
     if not raw.source.strip():
         raise BuildError(f"{place}: the cell is empty. Fill it or remove it.")
     if role != "given" and not is_code:
         raise BuildError(f"{place}: a markdown cell with role={role!r}. Roles are for code cells.")
-    if role == "answer" and in_chapter:
-        raise BuildError(f"{place}: an answer cell in a chapter. Answers belong to lessons/exercises.")
-    if "only" in header and (is_code or in_chapter):
+    if role == "answer" and not is_exercise:
+        raise BuildError(f"{place}: an answer cell outside of an exercise. Answers belong to lessons/exercises.")
+    if "only" in header and (is_code or not is_exercise):
         raise BuildError(f"{place}: only={header['only']!r} is for markdown cells of exercises.")
-    if "checkpoint" in header and (is_code or not in_chapter):
+    if "checkpoint" in header and (is_code or folder != "chapters"):
         raise BuildError(f"{place}: checkpoint= is for markdown cells of chapters.")
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from stoplib.course.charts import BLUE, FAINT, FREE, INK, ORANGE, Chart
+from stoplib.course.charts.drawing import BLUE, FAINT, FREE, ORANGE, Box, Chart, every
 from stoplib.guards import Guard, max_steps
 from stoplib.guards.core import as_guard
 from stoplib.outcome import Outcome
@@ -43,13 +42,13 @@ def race(outcome: Outcome, guards: Iterable[Any]) -> list[Lane]:
     >>> [(lane.name, lane.steps) for lane in race(outcome, [no_new_results(3), going_in_circles(), max_steps(20)])]
     [('going_in_circles', 2), ('no_new_results', 3), ('max_steps', None)]
     """
-    recorded = outcome.replaced(fired=())  # else a replay to the end would repeat what fired then
-    lanes = [_lane(recorded, part) for guard in guards for part in as_guard(guard).parts]
+    lanes = [lane_of(outcome, part) for guard in guards for part in as_guard(guard).parts]
     return sorted(lanes, key=lambda lane: lane.place)
 
 
-def _lane(recorded: Outcome, guard: Guard) -> Lane:
+def lane_of(outcome: Outcome, guard: Guard) -> Lane:
     """The guard alone, with a bound that is out of reach."""
+    recorded = outcome.replaced(fired=())  # else a replay to the end would repeat what fired then
     alone = replay(recorded, [guard, max_steps(recorded.steps + 1)])
     return Lane(guard.name, alone.steps if alone.fired else None, alone.tool_calls, alone.usage.total)
 
@@ -69,7 +68,11 @@ def describe_race(outcome: Outcome, guards: Iterable[Any]) -> str:
     'Race over 8 recorded steps: first no_new_results at step 3 (0 tokens); max_steps at step 5 (0 tokens); \
 too_many_errors does not stop it.'
     """
-    lanes = race(outcome, guards)
+    return race_in_words(outcome, race(outcome, guards))
+
+
+def race_in_words(outcome: Outcome, lanes: list[Lane]) -> str:
+    """Lanes that are known already, in words."""
     first = "first " if lanes and lanes[0].steps is not None else ""
     return f"Race over {outcome.steps} recorded steps: {first}{'; '.join(map(_said, lanes)) or 'no guards'}."
 
@@ -83,37 +86,36 @@ def _said(lane: Lane) -> str:
 class RaceChart(Chart):
     """See `plot_race`."""
 
-    START, END, TOP, ROW, THICK = 170, 620, 40, 34, 18
+    START, END, TOP, ROW, THICK = 196, 600, 34, 26, 16
 
     def draw(self, outcome: Outcome, lanes: list[Lane]) -> Figure:
         """Draw the lanes in their order; the same figure every time."""
         self.clear(self.TOP + self.ROW * max(len(lanes), 1) + 8)
         longest = max(outcome.steps, 1)
-        every = next(n for n in (1, 5, 10, 20, 50, 100, 1000, 10_000) if longest <= 12 * n)
-        self.write(16, 16, "step", size=9, colour=FAINT)
-        for step in (n for n in range(1, longest + 1) if n == 1 or n % every == 0):
+        self.write(self.START - 12, 16, "step", size=9, colour=FAINT, ha="right")
+        for step in every(longest, 24, (self.END - self.START) / longest):
             self.write(self._x(step, longest), 16, str(step), size=9, colour=FAINT, ha="center")
-        for row, lane in enumerate(lanes):
-            self._lane(self.TOP + self.ROW * (row + 0.5), lane, longest, first=row == 0 and lane.steps is not None)
-        return self.figure
+        rows = [(self.TOP + self.ROW * (row + 0.5), lane) for row, lane in enumerate(lanes)]
+        ran = [self._bar(y, self._x(lane.steps, longest)) for y, lane in rows if lane.steps is not None]
+        self.bars(FREE, [self._bar(y, self.END) for y, _ in rows])
+        self.bars(BLUE, ran[1:])
+        self.bars(ORANGE, ran[:1], hatched=True)
+        for y, lane in rows:
+            self._label(y, lane, longest, first=lane is lanes[0])
+        return self.done()
 
     def _x(self, step: int, longest: int) -> float:
         return self.START + (self.END - self.START) * step / longest
 
-    def _lane(self, y: float, lane: Lane, longest: int, first: bool) -> None:
-        self.write(self.START - 12, y, lane.name, ha="right")
-        self._rectangle(y, self.END, facecolor=FREE)
+    def _label(self, y: float, lane: Lane, longest: int, first: bool) -> None:
+        self.write(self.START - 12, y, lane.name, size=10, ha="right")
         if lane.steps is None:
             self.write(self.END + 14, y, "does not stop it", size=10, colour=FAINT)
             return
-        colour, hatch = (ORANGE, "///") if first else (BLUE, None)
         end = self._x(lane.steps, longest)
-        self._rectangle(y, end, facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0)
-        self.axes.plot([end, end], [y - self.THICK / 2 - 4, y + self.THICK / 2 + 4], color=INK, lw=2)
+        self.line([end, end], [y - self.THICK / 2 - 4, y + self.THICK / 2 + 4])
         words = f"step {lane.steps}, {lane.tokens:,} tokens"
-        self.write(
-            self.END + 14, y, f"{words}: first" if first else words, size=10, weight="bold" if first else "normal"
-        )
+        self.write(self.END + 14, y, f"{words}: first" if first else words, size=10, bold=first)
 
-    def _rectangle(self, y: float, end: float, **how: Any) -> None:
-        self.axes.add_patch(Rectangle((self.START, y - self.THICK / 2), end - self.START, self.THICK, **how))
+    def _bar(self, y: float, end: float) -> Box:
+        return self.START, y - self.THICK / 2, end - self.START, self.THICK

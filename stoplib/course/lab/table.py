@@ -1,0 +1,33 @@
+"""The transcript of a run as a table."""
+
+from __future__ import annotations
+
+import html
+
+from stoplib.events import describe
+from stoplib.outcome import Outcome
+from stoplib.transcript import Step
+
+HEADS = ("step", "seconds", "tokens", "the model", "what came of it")
+
+
+def transcript(outcome: Outcome) -> str:
+    """A row for each step: when, at what cost, what the model said, and what came of it.
+
+    >>> from stoplib import answer, run, script
+    >>> transcript(run(script(answer("Paris")), "go", clock=lambda: 0)).count("<tr>")
+    2
+    """
+    heads = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
+    rows = "".join(map(_row, outcome.trace))
+    return (
+        '<table class="stop-table"><caption>The steps of this run</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _row(step: Step) -> str:
+    said = "; ".join([describe(step.reply.text)] * bool(step.reply.text) + [describe(call) for call in step.calls])
+    results = "; ".join(f"{result.status.replace('_', ' ')}: {describe(result.text)}" for result in step.results)
+    cells = (f"{step.seconds:g}", f"{step.reply.usage.total:,}", said or "nothing", results or "no tool has run")
+    return f'<tr><th scope="row">{step.number}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in cells)}</tr>'
