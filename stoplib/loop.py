@@ -7,6 +7,7 @@ watched, it yields events in between. The drivers carry out the requests and dec
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from stoplib import reasons
@@ -22,7 +23,6 @@ from stoplib.transcript import DECLINED, ERROR, Result
 
 DECLINED_TEXT = "a person declined this: do not ask for it again; say what you would have done"
 NO_SUMMARY = "There is no summary by the model. The run stopped ({reason}) after {steps} steps; see the evidence."
-
 
 Wanted = Request | Event
 Body = Generator[Wanted, Any, Outcome]
@@ -54,8 +54,7 @@ class Loop:
         self.approve = approve
         self.watched = watched
         self.summarize = summarize
-        self.cancels = False
-        self.asking = False
+        self.cancels = self.asking = False
         run.guards = guards
 
     def body(self) -> Body:
@@ -104,11 +103,20 @@ class Loop:
         if isinstance(error, Fatal):
             return Ending(reasons.FATAL, str(error), error=error)
         if isinstance(error, Exception):
+            self._count_what_came(error)
             stop = error.__cause__  # Python turns a StopIteration that leaves a generator into RuntimeError
             return Ending.fatal(stop if isinstance(stop, StopIteration) else error)
         if isinstance(error, BaseExceptionGroup) and error.subgroup(Fatal):
             return Ending.fatal(error)
         raise error
+
+    def _count_what_came(self, error: Exception) -> None:
+        """A call that broke off is paid for as far as it came, which its exception may hold as `reply`."""
+        reply = getattr(error, "reply", None)
+        if isinstance(reply, Reply) and self.run.at == "called":
+            with suppress(TypeError, ValueError):  # what has gone wrong is known already
+                self.run.record_reply(reply)
+                self._settle()
 
     def _tell_the_end(self, outcome: Outcome) -> Generator[Wanted, Any, Outcome]:
         """Once the end has been told the reason stands, whatever a listener makes of it."""
@@ -129,9 +137,7 @@ class Loop:
                 return _ending_by(fired)
             if self.cancels:
                 ask.time_left = guards.time_left(run)
-            reply = yield ask
-            if not isinstance(reply, Reply):
-                raise TypeError(_no_reply(reply))
+            reply = _sound((yield ask))
             run.record_reply(reply)
             self._settle()
             if watched:
@@ -151,8 +157,7 @@ class Loop:
         return own if self.run.outer is None else looking_outside(gate, own)
 
     def _settle(self) -> None:
-        if self.guards.settles:
-            self.guards.settle(self.run)
+        self.guards.settle(self.run)
         if self.run.outer is not None:
             settle_outside(self.run)
 
@@ -270,9 +275,7 @@ class Loop:
             ask = self._ask_model([])
             if self.cancels:
                 ask.time_left = self.guards.time_left(run)
-            reply = yield ask
-            if not isinstance(reply, Reply):
-                raise TypeError(_no_reply(reply))
+            reply = _sound((yield ask))
             run.record_reply(reply, closing=True)
             self._settle()
             run.close("no tools are available any more")
@@ -290,5 +293,7 @@ def _ending_by(fired: Fired) -> Ending:
     )
 
 
-def _no_reply(reply: Any) -> str:
-    return f"the model returned {describe(repr(reply))}; it must return a Reply, such as answer('…')"
+def _sound(reply: Any) -> Reply:
+    if not isinstance(reply, Reply):
+        raise TypeError(f"the model returned {describe(repr(reply))}; it must return a Reply, such as answer('…')")
+    return reply

@@ -77,7 +77,6 @@ class GuardSet:
         self._at = {gate: Gate(g for g in self.guards if gate in g.gates) for gate in GATES}
         self._objectors = self._with_own("objection")
         self._settlers = self._with_own("settle")
-        self.settles = bool(self._settlers)
 
     def begin(self, run: Run) -> None:
         """Before the first step. Raises ValueError if a guard cannot work in this run."""

@@ -18,6 +18,7 @@ from stoplib import (
     batch,
     call,
     max_steps,
+    replay,
     run,
     script,
     time_limit,
@@ -510,3 +511,46 @@ class TestTranscript:
             outcome.tool_calls,
             contents(outcome.messages),
         )
+
+
+class Broke(Exception):
+    """A client's way to say that a reply did not come to its end."""
+
+    def __init__(self, reply):
+        super().__init__("the stream broke")
+        self.reply = reply
+
+
+class TestAReplyThatBrokeOff:
+    """An exception of the model may hold what had arrived by then, as `reply`: it has been paid for."""
+
+    def outcome(self, part):
+        def model(messages):
+            if len(messages) > 1:
+                raise Broke(part)
+            return call("look", usage=Usage(100, 20))
+
+        return run(model, "go", tools=LOOK, guards=[max_steps(9)])
+
+    def test_it_counts(self):
+        """Its tokens and its step count, its text is in the trace, and the run is fatal."""
+        outcome = self.outcome(Reply("The capi", usage=Usage(120, 5)))
+        assert ("fatal", 2, 245, "The capi") == (outcome.reason, outcome.steps, outcome.usage.total, outcome.text)
+        assert outcome.answer is None
+
+    def test_a_replay_agrees(self):
+        """The recording of such a run ends as it did, with the same spend."""
+        outcome = self.outcome(Reply("The capi", usage=Usage(120, 5)))
+        assert outcome == replay(outcome, [])
+
+    @pytest.mark.parametrize("part", [None, "text", Reply("x", usage=Usage(-1)), Reply("x", usage=Usage("many"))])
+    def test_what_is_no_reply(self, part):
+        """What holds no sound reply is the model's exception and nothing else."""
+        outcome = self.outcome(part)
+        assert ("fatal", "Broke: the stream broke", 120) == (outcome.reason, outcome.detail, outcome.usage.total)
+
+    def test_requests_in_it_are_answered(self):
+        """A request in it was never run, and the transcript says so."""
+        outcome = self.outcome(call("look", usage=Usage(1, 1)))
+        assert requests(outcome.messages) == results(outcome.messages)
+        assert ["ok", "not_run"] == [step.results[0].status for step in outcome.trace]
