@@ -63,7 +63,7 @@ class TestSync:
         """The limit is half of the timeout, and it is the timeout that ends the call."""
         api.says(hangs(api))
         outcome = api.run(guards=[time_limit(0.2), max_steps(9)], adapter={"timeout": 0.4})
-        assert (outcome.reason, outcome.steps) == ("fatal", 0)
+        assert (outcome.reason, outcome.steps) == ("fatal", int(api.streams))
         assert "imeout" in type(outcome.error.__cause__).__name__
         assert api.server.hung_up.wait(10)
 

@@ -130,19 +130,19 @@ class TestBrokenStreams:
             api.server.requests.clear()
             api.says(Stream(events[:came], then))
             outcome = api.run(tools=TOOLS)
-            assert (outcome.reason, outcome.steps, outcome.complete) == ("fatal", 0, False), came
+            assert (outcome.reason, outcome.steps, outcome.complete) == ("fatal", 1, False), came
 
     def test_what_was_spent_so_far(self, api):
-        """Earlier steps are counted; of the broken reply its text is known, and its tokens as far as they were told."""
+        """The broken reply is a step: its text is known, and its tokens count as far as they were told."""
         events = api.dialect.events(answer("a long answer", usage=Usage(500, 90)))
         start = next(n for n, one in enumerate(events) if "a lo" in one)
         api.says(FIRST, Stream(events[: start + 2], "drop"))
         outcome = api.run(tools=TOOLS)
-        assert (outcome.reason, outcome.steps, outcome.usage) == ("fatal", 1, Usage(100, 10))
         assert isinstance(outcome.error, BrokenReply)
         assert outcome.error.reply.text == "a long a"
         told = {"messages": Usage(500, 1)}.get(api.name, Usage())  # OpenAI tells the tokens at the end
         assert (outcome.error.reply.usage, outcome.error.reply.calls) == (told, ())
+        assert (outcome.reason, outcome.steps, outcome.usage) == ("fatal", 2, Usage(100, 10) + told)
         assert ending(outcome.error.reply)[0] == "unfinished"
         tokens = f"{told.total} tokens" if told.total else "no tokens"
         assert f"8 characters of text, {tokens} reported" in outcome.detail
@@ -216,7 +216,7 @@ class TestAFailedResponse:
         api.says(FIRST)
         api.says(Reply("half an", usage=Usage(50, 5), stop="failed"), error=error)
         outcome = api.run(tools=TOOLS)
-        assert (outcome.reason, outcome.usage, outcome.error.reply.usage) == ("fatal", Usage(100, 10), Usage(50, 5))
+        assert (outcome.reason, outcome.usage, outcome.error.reply.usage) == ("fatal", Usage(150, 15), Usage(50, 5))
         assert "server_error: something went wrong" in outcome.detail
 
 
