@@ -24,7 +24,7 @@
 # A model has to find out who of five suppliers delivers within a week. It asks for one after the other, and then it answers. `said(messages)` counts how often the model has spoken.
 
 # %% world
-from stoplib import Usage, answer, call, cost_budget, goal_reached, max_steps, run, script, tool
+from stoplib import Reply, Usage, answer, call, cost_budget, goal_reached, max_steps, run, script, tool
 from stoplib.course.checkpoint import predict, reveal
 from stoplib.fakes import cycles, said
 
@@ -93,7 +93,6 @@ def closes_with(reply):
 
 sums_up = closes_with(answer("A and C deliver within a week, B does not. Not all five have been asked."))
 
-# %% last-word-by-hand
 def last_word(model, messages):
     request = {"role": "user", "content": "Stop here. Summarise what you have found and what is missing."}
     return model([*messages, request], []).text
@@ -101,7 +100,9 @@ def last_word(model, messages):
 print(last_word(sums_up, stopped.messages), "| model calls:", stopped.steps + 1)
 
 # %% summarize [markdown]
-# The limit was four calls, and now there are five. The last word belongs inside the limit, so one step has to be kept back for it. In the library that is `summarize=True`: the **closing call** comes when a guard has ended the
+# The summary leaves out D, which was asked. A summary is the model's word; what was found is in the evidence, so give the caller both.
+#
+# And the limit was four calls, and now there are five. The last word belongs inside the limit, so one step has to be kept back for it. In the library that is `summarize=True`: the **closing call** comes when a guard has ended the
 # run, and it is the last one allowed.
 
 # %% summarize-run
@@ -111,15 +112,14 @@ print("model calls:", closed.steps, "| suppliers asked:", closed.tool_calls)
 print("answer:", closed.answer, "| summary:", closed.summary)
 
 # %% asks-question [markdown] checkpoint="8.1"
-# Four calls, one of them the closing call, so only three suppliers were asked.
-#
 # ### Checkpoint 8.1
 #
 # Another model works in the same way, but at the closing call it asks for one more supplier, although it has no tools. With `max_steps(4)` and `summarize=True`, what does the run use?
 #
 # - a) `3 tool calls, 4 steps` :: The closing call is made and counts as a step. The request in its reply is answered with "not run", since the tools were taken away. No text came, so a fixed text stands in as the summary, and the
-#   reason stays.
-# - b) `3 tool calls, 3 steps` :: The closing call brought nothing to use, so one might leave it out of the count. But the model was called, and a call is paid for whatever comes back.
+#   reason stays. (The fixed text speaks of the 3 steps after which the run was stopped; the closing call is the fourth.)
+# - b) `3 tool calls, 3 steps` :: The closing call brought nothing to use, so one might leave it out of the count, and the fixed text speaks of 3 steps: those after which the run was stopped. But then one more reply came, and a reply is paid for
+#   whatever it brings.
 # - c) `4 tool calls, 4 steps` :: In every other step a request is carried out. The closing call is the one step in which nothing is: a tool that ran now would bring a result that no model gets to read.
 # - d) `4 tool calls, 5 steps` :: The request could be carried out and the model asked for its summary again. Then the model would decide how long the run goes on after its end.
 
@@ -133,32 +133,38 @@ print("summary:", outcome.summary)
 reveal("8.1", f"{outcome.tool_calls} tool calls, {outcome.steps} steps")
 
 # %% claims-question [markdown] checkpoint="8.2"
-# ## Weigh a summary that calls itself success
+# ## Ask what counts as a summary
 #
 # ### Checkpoint 8.2
 #
-# A third model says in its closing summary: "All done! Every supplier delivers within a week." Again `max_steps(4)` and `summarize=True`. What is the reason?
+# A third model reaches its output limit in the closing call: its reply is `Reply("A and C deliver", stop="max_tokens")`. Again `max_steps(4)` and `summarize=True`. What are the reason and the summary of the run?
 #
-# - a) `answered` :: The last reply ends its turn with text and without a request, and for any other reply that is an answer. But this one was asked for after the end: it goes into `summary` and nowhere else.
-# - b) `max_steps` :: The limit ended the run before the summary was asked for, and a run has one reason. What the model says afterwards is a text about the run, true or not.
-# - c) `unfinished` :: The limit and the model contradict each other, so one might expect a reason that leaves it open. The library does not weigh the two: it does not look at what the summary claims.
-# - d) `goal_reached` :: The model reports that the goal is reached. This reason needs a check of the world, though, and the run has none.
+# - a) `max_steps, half a sentence` :: Half a sentence seems better than none, and the run is marked incomplete in any case. But whoever reads it takes it for all that the model had to say: nothing in the text shows that B was to follow.
+# - b) `max_steps, a fixed text` :: The limit ended the run before the summary was asked for, and a run has one reason. A summary is a reply that ends its turn with text. Half of one is not, so a text stands in that claims nothing.
+# - c) `truncated, half a sentence` :: The API's word says "cut off", so the reader would be warned, and would still have the half. But a closing call changes nothing about the reason: the run had been stopped before it.
+# - d) `truncated, a fixed text` :: In each step before the end, such a reply ends the run as `truncated`. This one comes after the end. It is no summary, and it is no reason either.
 
 # %% claims-predict role="predict"
 predict("8.2")
 
 # %% claims-reveal role="reveal"
-boasts = closes_with(answer("All done! Every supplier delivers within a week."))
-outcome = run(boasts, TASK, tools=[delivery], guards=[max_steps(4)], summarize=True)
-print("complete:", outcome.complete, "| answer:", outcome.answer)
-reveal("8.2", outcome.reason)
+half = Reply("A and C deliver", stop="max_tokens")
+outcome = run(closes_with(half), TASK, tools=[delivery], guards=[max_steps(4)], summarize=True)
+reveal("8.2", f"{outcome.reason}, {'half a sentence' if outcome.summary == half.text else 'a fixed text'}")
 
 # %% pitfall [markdown]
-# > **Pitfall: `outcome.answer or outcome.summary`.** It fits on one line and always shows something, but the reader cannot see which of the two it was. Show `status` first, and give a summary its name.
+# > **Pitfall: `outcome.answer or outcome.summary`.** It fits on one line and always shows something. The reader cannot see which of the two it was, and a model may call its summary a success, as in the cell below. Show `status` first, and give a
+# > summary its name.
 #
 # ## Survive a summary that fails
 #
-# The closing call can fail like any call. In the version by hand the error gets through, and takes the evidence with it.
+# The closing call can fail like any call. In the version by hand, in the second cell, the error gets through and takes the evidence with it.
+
+# %% boasts-run
+boasts = closes_with(answer("All done! Every supplier delivers within a week."))
+outcome = run(boasts, TASK, tools=[delivery], guards=[max_steps(4)], summarize=True)
+print("one line:", outcome.answer or outcome.summary)
+print("a report:", outcome.report()["status"], "|", outcome.reason, "| summary by the model:", outcome.summary)
 
 # %% fails-run
 def down(messages, tools):
@@ -171,10 +177,10 @@ try:
 except ConnectionError as error:
     print("by hand:", error)
 outcome = run(down, TASK, tools=[delivery], guards=[max_steps(4)], summarize=True)
-print("library:", outcome.reason, "| evidence:", len(outcome.report()["evidence"]), "| summary:", outcome.summary)
+print("library:", outcome.reason, "| steps:", outcome.steps, "| evidence:", len(outcome.report()["evidence"]), "|", outcome.summary)
 
 # %% reserve [markdown]
-# The library has a fixed text for this, which claims nothing.
+# The library keeps the evidence, and its fixed text stands in. A step is counted when its reply has come, so the call that failed is not among the three; your provider may still charge for it.
 #
 # ## Keep money back, too
 #
@@ -199,13 +205,16 @@ for reserve in (0, 1):
 # | reason | a move that may help |
 # | --- | --- |
 # | `answered`, `goal_reached` | use the answer |
-# | `max_steps`, `time_limit`, `token_budget`, `cost_budget` | raise the limit, if the evidence shows progress |
-# | `repeated_call`, `going_in_circles`, `no_new_results` | change the task or the tools; a higher limit buys more of the same |
+# | `max_steps`, `max_tool_calls`, `time_limit`, `token_budget`, `cost_budget` | raise the limit, if the evidence shows progress |
+# | `daily_cap` | wait for tomorrow, or ask whoever pays |
+# | `repeated_call`, `repeated_round`, `going_in_circles`, `no_new_results` | change the task or the tools; a higher limit buys more of the same |
 # | `truncated`, `context_full` | raise the output limit; send less |
 # | `refused`, `too_many_refusals` | ask a person |
 # | `too_many_errors`, `fatal` | mend what is broken, then retry |
-# | `empty_reply`, `unfinished` | look at the API's word; retry once |
+# | `empty_reply` | retry once |
+# | `unfinished` | read `detail`: the reason has more than one cause |
 # | `interrupted`, `cancelled` | nothing: a person has decided |
+# | the name of a guard of yours | what you wrote it for |
 #
 # ## Retry a run that acted
 #
@@ -226,12 +235,14 @@ for model in (goes_down, script(call("send", to="Ann"), answer("I have written t
 # %% acted [markdown]
 # The second run is complete, and Ann has the message twice. Neither run did anything wrong; the retry did.
 #
-# So before a retry look at what the run did to the world. A tool that acts says so with `effect=True`, as in chapter 04, and the outcome knows it. An error counts as well: in chapter 07 a message went out after its tool had timed out.
+# So before a retry look at what the run did to the world. A tool that acts says so with `effect=True`, as in chapter 04, and `outcome.traits` holds what the tools have declared. Each result has a *status*: `ok`, `error`, `declined` or `not_run`.
+#
+# An error counts as well: in chapter 07 a message went out after its tool had timed out. So the list errs on the safe side. It also names a call whose arguments were wrong, and which never reached the tool.
 
 # %% acted-run
 def acted(outcome):
-    return [str(r.call) for step in outcome.trace for r in step.results
-            if r.status in ("ok", "error") and r.call.name in outcome.traits and outcome.traits[r.call.name].effect]
+    acting = [name for name, declared in outcome.traits.items() if declared.effect]
+    return [str(r.call) for step in outcome.trace for r in step.results if r.call.name in acting and r.status in ("ok", "error")]
 
 acted(run(goes_down, "Write to Ann", tools=[send])), acted(stopped)
 
@@ -260,9 +271,12 @@ files = {}
 model = script(call("save", name="report.md"), answer("I have saved the report."))
 outcome = run(model, "Write the report", tools={"save": lambda name: "saved"},
               guards=[goal_reached(lambda: "report.md" in files), max_steps(10)])
+print("text:", outcome.text, "| detail:", outcome.detail)
 reveal("8.3", outcome.reason)
 
 # %% done [markdown]
+# What next is the caller's decision, as after every other end. If the model may try again, start a run with the check's finding in its task. The same task once more would meet the same broken tool.
+#
 # ## Stop a model that has succeeded
 #
 # The check works the other way too. This model makes one fix, then another one, then the first again. Only the second is right, and the model does not notice. Watch what three rounds do with and without the check.
@@ -315,6 +329,9 @@ print(outcome.reason, "| complete:", outcome.complete, "| files:", files)
 #   asks for a tool; [a goal](https://github.com/NousResearch/hermes-agent/issues/18421) marked as done because the model said that a file was there.
 # - A `time_limit` keeps nothing back. When the time is up there is no closing call, and the fixed text stands in.
 # - An API may reject a request that sets a choice of tools and offers none, and with it the closing call: [one report](https://github.com/NousResearch/hermes-agent/issues/94139).
+# - `unfinished` has two causes, and `detail` tells them apart. A word of the API that the loop does not know: look it up, and add it to the list. A goal check that says no: mend what it found, or run again with the finding in the task.
+# - *Raise the limit* means: another run. Neither the course nor the library resumes a stopped run. `outcome.messages` holds all that was said, and a model of yours can be given it; but steps, clock and budget begin anew, so write down that the
+#   two runs together may spend both limits.
 # - For actions that have to survive a retry, let the service recognise the repeat: [idempotency keys](https://docs.stripe.com/api/idempotent_requests) do that for payments. The key has to belong to the task, not to the run.
 # - `goal_reached` is called `done` in some lessons. A check that needs minutes, such as a whole test suite, runs after every round: use a quick one, or let the model ask for it as a tool.
 #

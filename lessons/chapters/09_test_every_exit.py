@@ -36,6 +36,8 @@ import stoplib
 from stoplib import TickClock, answer, batch, call, script
 from stoplib.fakes import answers_after, never_answers, spends
 
+TOOLS = {"search": lambda query: "nothing"}
+
 def small_run(model, tools, task, clock, max_steps=10, seconds=None, tokens=None):
     messages, spent, start = [{"role": "user", "content": task}], 0, clock()
     for _ in range(max_steps):
@@ -65,8 +67,6 @@ def small_run(model, tools, task, clock, max_steps=10, seconds=None, tokens=None
 # `go` runs a loop once and gives the reason and the number of calls. A **test** is a function that takes a loop and raises an error, mostly by `assert`, if the loop breaks a promise. `table` tries every test on every loop.
 
 # %% go
-TOOLS = {"search": lambda query: "nothing"}
-
 def counted(model):
     def counting(messages):
         assert len(counting.replies) < 50, "did not stop within 50 calls"
@@ -76,8 +76,7 @@ def counted(model):
     return counting
 
 def go(loop, model, clock=None, **limits):
-    model = counted(model)
-    _, reason, _ = loop(model, TOOLS, "go", clock or TickClock(), **limits)
+    _, reason, _ = loop(model := counted(model), TOOLS, "go", clock or TickClock(), **limits)
     return reason, len(model.replies)
 
 # %% table
@@ -110,7 +109,7 @@ table(reasons_only, {"the loop": small_run})
 # ## Plant bugs to test the tests
 #
 # Every exit has a test, and nothing fails. Is the suite any good? This loop cannot tell you, because it is right. So break it on purpose. A copy with one small bug is a **mutant**. A test that fails on it **catches** it; a mutant that
-# no test catches **survives**.
+# no test catches **survives**. `mutant` changes the loop's source in one place, and `exec` makes a function of what comes out.
 
 # %% mutant
 def mutant(old, new):
@@ -157,24 +156,20 @@ reveal("9.1", len(survivors))
 
 # %% edges-steps
 def test_steps(loop):  # the model answers at its fourth call
-    assert go(loop, answers_after(3), max_steps=3) == ("max_steps", 3)
-    assert go(loop, answers_after(3), max_steps=4) == ("answered", 4)
-    assert go(loop, answers_after(3), max_steps=5) == ("answered", 4)
-
-# %% edges
+    assert [go(loop, answers_after(3), max_steps=n) for n in (3, 4, 5)] == [("max_steps", 3), ("answered", 4), ("answered", 4)]
 def test_time(loop):
     assert [go(loop, never_answers, seconds=n) for n in (2, 3, 4)] == [("time_limit", n) for n in (1, 2, 3)]
+
+# %% edges
 def test_tokens(loop):  # 100 tokens a call
     assert [go(loop, spends(90, 10), tokens=n)[1] for n in (299, 300, 301)] == [3, 3, 4]
-
-# %% edges-table
 edges = [test_answer, test_steps, test_time, test_tokens]
 table(edges, planted)
 
 # %% cannot-fail-idea [markdown]
 # One row is still empty. Keep it in mind; it comes back further down.
 #
-# ## Find the test that cannot fail
+# ## Find the test that sees the bug
 #
 # Now the last row of the list: a tool that fails gives an error result. Here are three tests for it. The bug that they are there for is a loop that writes `False` where it should flag an error.
 
@@ -184,34 +179,34 @@ def misspelt_run(loop):
 
 def test_marked(loop):
     for message in misspelt_run(loop):
-        if message["role"] == "error":
-            assert message["is_error"]
-def test_flagged(loop):
-    assert [m["is_error"] for m in misspelt_run(loop) if m["role"] == "tool"] == [True]
-def test_present(loop):
-    assert len(misspelt_run(loop)) == 4  # the task, the request, its result, the answer
+        if message["role"] == "tool" and message["is_error"]:
+            assert "Error" in message["content"]
+def test_told(loop):
+    assert ["serach" in m["content"] for m in misspelt_run(loop) if m["role"] == "tool"] == [True]
+def test_once(loop):
+    assert sum(m.get("is_error", False) for m in misspelt_run(loop)) == 1
 
 # %% three-question [markdown] checkpoint="9.2"
 # ### Checkpoint 9.2
 #
-# All three pass on `small_run`. One of them catches the mutant that flags no error. Which one?
+# All three pass on `small_run`, and on `small_run` each gets as far as its `assert`. One of them catches the mutant that flags no error. Which one?
 #
-# - a) `test_marked` :: It goes through all messages and asserts what matters. But which roles does this loop write? A user, an assistant and a tool, so the `assert` is never reached, on any loop.
-# - b) `test_flagged` :: It collects the flags of the tool results and compares the whole list, so a wrong flag, a missing one and one too many all make it fail.
-# - c) `test_present` :: The result has to be there, and it is: the mutant writes all four messages. What it gets wrong is inside one of them.
+# - a) `test_marked` :: It goes through all messages and looks at those with a flag. But the mutant sets no flag, so on just this loop there is nothing to look at, and the `assert` is not reached.
+# - b) `test_told` :: The model has to be told which name was wrong, and it is: the mutant writes the same text as before. What is missing stands beside the text.
+# - c) `test_once` :: One request cannot be carried out, so one message must have the flag. It counts the flags, and finds 0. No `if` keeps it from its `assert`.
 
 # %% three-predict role="predict"
 predict("9.2")
 
 # %% three-reveal role="reveal"
 unflagged = {"errors look fine": mutant('{error}", True', '{error}", False')}
-three = [test_marked, test_flagged, test_present]
+three = [test_marked, test_told, test_once]
 table(three, {"the loop": small_run, **unflagged})
 reveal("9.2", ", ".join(test.__name__ for test in three if fails(test, unflagged["errors look fine"])))
 
 # %% properties-idea [markdown]
-# > **Pitfall: a test that you have only seen green.** It may be right, or it may never get as far as its `assert`. Plant the bug that it is there for and watch it fail. In the table, a column without a single `fails` is either a test that
-# > cannot fail or a bug that you have not planted yet.
+# > **Pitfall: a test that you have only seen green.** It may be right, or its `assert` may be out of reach on just the loop that it is there for. Plant that bug and watch the test fail. In the table, a column without a single `fails` is either a
+# > test that cannot fail or a bug that you have not planted yet.
 #
 # ## Promise it for every script
 #
@@ -234,8 +229,6 @@ def test_results(loop):
         model = counted(a_script(seed))
         flags = [m["is_error"] for m in loop(model, TOOLS, "go", TickClock())[2] if m["role"] == "tool"]
         assert flags == [asked.name not in TOOLS for reply in model.replies for asked in reply.calls]
-
-# %% twice
 def test_twice(loop):
     clock = TickClock()  # it ticks on from the first run to the second
     assert go(loop, never_answers, clock, seconds=3) == go(loop, never_answers, clock, seconds=3)
@@ -243,11 +236,11 @@ suite = [*edges, test_at_most, test_results, test_twice]
 
 # %% more
 more = planted | unflagged | {
-    "first call only": mutant("in reply.calls:", "in reply.calls[:1]:"),
-    "error ends batch": mutant('result, failed = f"{type(error).__name__}: {error}", True', "break"),
-    "clock from 0": mutant("clock() - start", "clock()"),
-    "old start": mutant(", clock()\n", ', small_run.__dict__.setdefault("start", clock())\n'),
-    "tokens win ties": mutant("start >= seconds:", "start >= seconds and (tokens is None or spent < tokens):"),
+    "first call only": mutant("in reply.calls:", "in reply.calls[:1]:"),  # a batch loses the rest
+    "error ends batch": mutant('result, failed = f"{type(error).__name__}: {error}", True', "break"),  # so does this one
+    "clock from 0": mutant("clock() - start", "clock()"),  # as if every clock began at 0
+    "old start": mutant(", clock()\n", ', small_run.__dict__.setdefault("start", clock())\n'),  # that of its first run, for ever
+    "tokens win ties": mutant("start >= seconds:", "start >= seconds and (tokens is None or spent < tokens):"),  # if both are used up
 }
 table(suite, more)
 
@@ -262,18 +255,53 @@ def test_tie(loop):  # after two calls the clock says 3, and 200 tokens are spen
 full = [*suite, test_tie]
 print("survivors:", [name for name, loop in more.items() if not any(fails(test, loop) for test in full)])
 
+# %% unseen-question [markdown] checkpoint="9.3" kind="number"
+# ### Checkpoint 9.3
+#
+# No survivor, of the mutants that we planted. Here are four more:
+#
+# | mutant | instead of | it has |
+# | --- | --- | --- |
+# | `no answer` | `return reply.text, "answered", messages` | `return None, "answered", messages` |
+# | `no task` | `{"role": "user", "content": task}` | `{"role": "user", "content": ""}` |
+# | `no result` | `"content": result` | `"content": ""` |
+# | `no message` | `result, failed = …, True` | `result, failed = …, True; continue` |
+#
+# How many of these four get past all tests of `full`?
+#
+# - `3` :: Reasons, numbers of calls and flags: the tests look at nothing else. The answer is thrown away in `go`, and no test reads a text. Only `no message` changes what they look at: a flag is missing from the list.
+# - `0` :: Nothing has survived so far, and each exit, each edge and each promise has its test. But the mutants were made by those who made the tests, and break what they had in mind.
+# - `1` :: That is how many are caught. `no message` drops a flag, and `test_results` compares the list of flags.
+# - `2` :: Two of the texts look as if they were tested: the answer, since `test_answer` bears its name, and the result. `test_answer` compares the reason and throws the answer away.
+# - `4` :: No test reads a text, and three of the mutants change texts alone. The fourth leaves a message out, and with it a flag that `test_results` waits for.
+
+# %% unseen-predict role="predict"
+predict("9.3")
+
+# %% unseen-reveal role="reveal"
+unseen = {"no answer": mutant("return reply.text", "return None"), "no task": mutant('"content": task', '"content": ""'),
+          "no result": mutant('"content": result', '"content": ""'), "no message": mutant('{error}", True', '{error}", True; continue')}
+table(full, unseen)
+reveal("9.3", sum(not any(fails(test, loop) for test in full) for loop in unseen.values()))
+
 # %% library-idea [markdown]
+# Look down the columns of this table and of the last ones, as the pitfall says. `test_whole` is there for what you find: it reads every text.
+#
 # ## Hold the suite against the library
 #
 # The tests know nothing of how a loop is built. So a few lines that make `stoplib.run` look like `small_run` are enough to try them on it. The last line holds "the same guards twice" to the letter: one list of guards, two runs, the steps of each.
 
 # %% library
-def library_run(model, tools, task, clock, max_steps=10, seconds=10**9, tokens=10**9):
+def test_whole(loop):  # what comes back, and all that the model has read
+    found, _, messages = loop(script(call("search", query="x"), answer("done")), TOOLS, "go", TickClock())
+    assert [found, *(m["content"] for m in messages)] == ["done", "go", "", "nothing", "done"]
+
+def library_run(model, tools, task, clock, max_steps=10, seconds=10**9, tokens=10**9):  # 10**9: as good as no limit
     guards = [stoplib.max_steps(max_steps), stoplib.time_limit(seconds), stoplib.token_budget(tokens)]
     outcome = stoplib.run(model, task, tools=tools, guards=guards, clock=clock)
     return outcome.answer, outcome.reason, outcome.messages
 
-table(full, {"by hand": small_run, "the library": library_run})
+table([*full, test_whole], unseen | {"by hand": small_run, "the library": library_run})
 clock, guards = TickClock(), [stoplib.time_limit(3), stoplib.max_steps(10)]
 print("the same guards twice:", [stoplib.run(never_answers, "go", tools=TOOLS, guards=guards, clock=clock).steps for _ in range(2)])
 
@@ -281,7 +309,7 @@ print("the same guards twice:", [stoplib.run(never_answers, "go", tools=TOOLS, g
 # ## Keep the live check off
 #
 # A script says what you believe about the API. Only a real model can say whether that is so: does it report usage, do we know its words for the end? That costs money, needs a key, and differs from run to run. So the **live check** runs only
-# if somebody asks for it, has limits of its own, and asserts promises, never texts. The second cell tries the check itself, on a stand-in that reports usage and on one that does not.
+# if somebody asks for it, has limits of its own, and asserts promises, never texts. The last two lines try the check itself, on a stand-in that reports usage and on one that does not.
 
 # %% live
 def live_check(model):
@@ -295,8 +323,6 @@ if os.environ.get("STOPLIB_LIVE") == "1":
     live_check(model)
 else:
     print("live check: skipped; set STOPLIB_LIVE=1 to run it")
-
-# %% live-tried
 print("with usage:   ", "fails" if fails(live_check, spends(900, 60, answers_after(1))) else "passes")
 print("without usage:", "fails" if fails(live_check, answers_after(1)) else "passes")
 
@@ -312,6 +338,7 @@ print("without usage:", "fails" if fails(live_check, answers_after(1)) else "pas
 # - list the exits of a loop, and give each a run that takes it
 # - put tests on N−1, N and N+1, and say why that is not every edge
 # - plant a bug for each test, and spot the test that cannot fail
+# - say what a suite does not look at, also when no mutant has survived
 # - hold a property against many scripts, and one suite against two loops
 #
 # ## In practice

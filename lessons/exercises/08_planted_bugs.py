@@ -34,7 +34,7 @@
 # `tests()` returns a list of functions. Each takes a loop, runs it as often as it likes, and raises an error, mostly by `assert`, if a promise is broken. What it returns is not looked at.
 #
 # - A bug is **caught** if at least one of your tests fails on it. If a test does not come back, it has caught nothing: some of the bugs never stop.
-# - On a right loop no test may fail.
+# - On a right loop no test may fail. One that does is left out when the bugs are counted: a test that fails on everything catches nothing.
 # - Everything else is up to you: one test or twenty, with helpers of your own inside `tests`.
 
 # %% try-it [markdown]

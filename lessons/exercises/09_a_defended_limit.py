@@ -1,7 +1,7 @@
 # %% title [markdown]
 # # {kind} 09: defend a limit
 #
-# **What you will do.** Write `choose`, which takes recorded runs of an agent and returns a guard set for it. It is tried on three agents of very different size, each time on tasks that `choose` has not seen.
+# **What you will do.** Write `choose`, which takes recorded runs of an agent and returns a guard set for it, with a claim about what it will lose. It is tried on three agents of very different size, each time on tasks that `choose` has not seen.
 #
 # **What you need.** [Chapter 10](../notebooks/10_choosing_limits.ipynb).
 #
@@ -12,7 +12,7 @@
 # %% task [markdown]
 # ## What it must do
 #
-# `choose(runs)` returns a list of guards of the library. `runs` is a list; each element has
+# `choose(runs)` returns two things, `guards` and `claim`. `guards` is a list of guards of the library. `runs` is a list; each element has
 #
 # - `outcome`: the recorded run, with `steps`, `usage.total` (tokens), `seconds`, `reason` and all the rest
 # - `success`: whether the task was really done
@@ -23,11 +23,16 @@
 # The same `choose` is called with the runs of three agents, 16 tasks each. Agent B's tasks are four times as long as agent A's and its calls are cheap; agent C's tasks are shorter and each call costs about six times as many tokens. Each guard set is then replayed over runs of the same
 # agent on 60 *other* tasks, and has to
 #
-# - bound a run, whatever the model does, as `run` and `replay` demand
-# - lose at most 2 % of the successes
-# - save at least 60 % of the tokens that the runaways used
+# - bound a run, whatever the model does, as `run` demands
+# - lose at most 1 % of the successes
+# - save at least 75 % of the tokens that the runaways used
 #
-# A run counts as lost if it was a success and the guards end it after fewer steps. `choose` gets a list of its own each time and leaves the runs as they are. It may replay, split and compare within 1,000,000 lines of Python.
+# A run counts as lost if it was a success and the guards end it after fewer steps.
+#
+# *The claim* is a share, from 0 to 1: *of the next successes these guards will lose at most so many*, with 95 % confidence, as far as the runs that `choose` was given can show it. Remember that runs of one task are alike. A claim that the runs do not
+# bear out is wrong, also if all goes well on the other tasks. A claim that is larger than need be is wrong, too. So that the rule of the chapter can be used, the guards lose none of the successes among `runs`.
+#
+# `choose` gets a list of its own each time and leaves the runs as they are. It may run 1,000,000 lines of your own code, and call what it likes: it may replay, split and compare.
 
 # %% hints [markdown]
 # <details><summary>Hint: which runs</summary>
@@ -38,6 +43,9 @@
 # </details>
 # <details><summary>Hint: which guards</summary>
 # What do all runaways have in common, also those that never make the same call twice?
+# </details>
+# <details><summary>Hint: which claim</summary>
+# None of the successes that you know is lost, let us say. Of how many is that, and how many of these are independent of each other?
 # </details>
 
 # %% given [markdown]
@@ -61,22 +69,24 @@ for guards in ([max_steps(12)], [token_budget(30_000)], [repeated_call(3), max_s
 
 # %% choose role="answer"
 def choose(runs):
-    """Return a list of guards for the agent that made these runs."""
+    """Return a list of guards for the agent that made these runs, and the share of its next successes that may be lost."""
     ### BEGIN SOLUTION
     good = [one.outcome for one in runs if one.success]
     most_steps = max(outcome.steps for outcome in good)
     most_tokens = max(outcome.usage.total for outcome in good)
-    return [
+    guards = [
         going_in_circles(8),
         max_steps(round(1.75 * most_steps)),
         token_budget(round(1.75 * most_tokens)),
     ]
+    tasks = {one.task for one in runs if one.success}
+    return guards, 3 / len(tasks)
     ### END SOLUTION
 
 # %% checks [markdown]
 # ## Check it
 #
-# The first cell looks at what `choose` returns, the other two at what it is worth on other tasks. They say the numbers also where you are right.
+# The first cell looks at what `choose` returns, the next two at what the guards are worth on other tasks, the last one at the claim. They say the numbers also where you are right.
 
 # %% check-guards role="check"
 from stoplib.course.exercises import defended_limit
@@ -88,11 +98,16 @@ defended_limit.check_lost(choose)
 # %% check-saved role="check"
 defended_limit.check_saved(choose)
 
+# %% check-claim role="check"
+defended_limit.check_claim(choose)
+
 # %% why [markdown] only="solution"
 # ## Why it is written this way
 #
 # - Only successes say what work needs. The failures hold the runaways, and their length says where the harness stood, nothing else.
 # - The largest success seen is too low for the next tasks: it was learned from about 40 runs of 16 tasks. With headroom of 1.75 almost nothing is lost. A factor of 1.5 or 2 does as well; what is wrong is no headroom, and so much that the runaways are hardly cut.
+# - The claim is about a fifth, and on the other tasks next to nothing is lost. Both are true: 16 tasks are too few to *show* more. To be allowed to promise 2 % one needs 150 tasks of which none is lost. Say that before somebody asks for it.
+# - Tasks are counted, not runs: whoever counts the 40 runs promises a twelfth, and rests it on the same 15 tasks.
 # - The token budget and the step limit are learned apart, each from its own numbers. So `choose` needs no change for an agent whose calls are dearer.
 # - `going_in_circles(8)` ends those that repeat themselves sooner than the budget does. It needs no number from the runs, only a look at them: the pollers here ask at most six times.
 # - There is no `time_limit`: seconds were not asked for. For an agent that waits for jobs, a limit in seconds would be a matter of who waits.
@@ -100,8 +115,8 @@ defended_limit.check_saved(choose)
 # %% stretch [markdown]
 # ## Stretch goal
 #
-# Make `choose` say how sure it is: split `runs` by task, choose on one half and measure on the other, for several splits, and raise the headroom until the largest loss is small enough. Is it better than one fixed factor? On how many
-# successes does it rest?
+# Split `runs` by task, choose on one half and measure on the other, for several splits, and raise the headroom until the largest loss is small enough. Is it better than one fixed factor? Then write the defence, in three sentences that a person who was not
+# here understands: the numbers, what they rest on, and what would make you change them.
 
 # %% back [markdown]
 # Back to [chapter 10](../notebooks/10_choosing_limits.ipynb). A solution with reasons is in [solutions](../solutions/09_a_defended_limit.ipynb).

@@ -51,7 +51,7 @@
 #
 # *Stuck* means `going_in_circles`, `no_new_results`, `repeated_round`, `repeated_call`, or the name of a guard of your own. In a joined guard such as `a & b` one of the names is enough.
 #
-# **Honest runs** end with an answer, and no guard may fire, also when the same guards are used for a second run. They make up to 29 model calls and 40 tool calls, use up to 50,000 tokens and work for up to 200 seconds. In them
+# **Honest runs** end with an answer, and no guard may fire, also when the same guards are used for a second run. They make up to 29 model calls and 40 tool calls, use up to 50,000 tokens and work for up to 200 seconds, and some of them go that far. In them
 #
 # - `status` says the same up to 15 times in a row, and a person takes 20 minutes to approve
 # - an edit and a failing test follow each other up to nine times, each edit a new one, each test with the same result
@@ -71,6 +71,9 @@
 # </details>
 # <details><summary>Hint: one message</summary>
 # How do you say "a call is repeated" <i>and</i> "it is a message"? A guard can be joined with a plain function of the run, and <code>run.batch</code> holds the calls of the current reply.
+# </details>
+# <details><summary>Hint: a rule of your own</summary>
+# At which gate must it look, and at which does a plain function look? Chapter 11 has a class that looks before the action; <a href="../docs/your-own-guard.md">How do I add my own guard?</a> has more.
 # </details>
 
 # %% your-set [markdown]
@@ -140,7 +143,7 @@ the_guard_set.check_honest(guard_set)
 #
 # - The order: first what a person did, then what is broken, then what is stuck, and last what ran out. It decides only which reason the caller reads.
 # - `going_in_circles(times=3)` lies between an honest second look and the third pass of a runaway. `repeated_call` alone would stop the failing test of an honest run, because it counts the same call anywhere.
-# - `repeated_call(2) & sending` is looked at before the action, the later of the two gates. So the second copy does not go out, whatever lies between the two.
+# - `repeated_call(2) & sending` is looked at before the action, the later of the two gates. So the second copy does not go out, whatever lies between the two. A plain function alone would look before the next call, when the message has gone.
 # - `poll=16`: fifteen equal answers are fine, so the sixteenth is the first that counts as repetition. After that the ordinary rules apply.
 # - The token budget is hard, because one call of this runaway is large. The time limit counts working time, because the person at lunch does not work.
 # - What this set still does not see: two copies of a message in *one* reply, a message with one word changed, and everything that chapter 11 lists.
@@ -148,7 +151,7 @@ the_guard_set.check_honest(guard_set)
 # %% stretch [markdown]
 # ## Stretch goal
 #
-# Write a design-review page for your set, as in chapter 11: a sentence for each guard, and a run that tries to break it. Then break one: two copies of the same message in one reply. Which guard of your own would see that?
+# Write a design-review page for your set, as in chapter 11: a sentence for each guard, and a run that tries to break it. Then break one: two copies of the same message in one reply. Which guard of your own would see that? ([How do I add my own guard?](../docs/your-own-guard.md))
 
 # %% back [markdown]
 # Back to [chapter 11](../notebooks/11_the_full_guard_set.ipynb). A solution with reasons is in [solutions](../solutions/10_the_guard_set.ipynb).

@@ -227,3 +227,29 @@ def end_well(reason, messages, model, steps_left, tokens_left=None):
 # %% a-text-instead-of-a-result check="check-summary" hint="return a dictionary with the keys"
 def end_well(reason, messages, model, steps_left, tokens_left=None):
     return model([*messages, REQUEST], []).text
+
+# %% only-the-word-end-turn check="check-summary" hint="ending(reply) takes that for an ended turn"
+def end_well(reason, messages, model, steps_left, tokens_left=None):
+    summary, calls = NO_SUMMARY, 0
+    if steps_left > 0:
+        calls = 1
+        try:
+            reply = model([*messages, REQUEST], [])
+            if reply.stop == "end_turn" and not reply.calls and reply.text.strip():
+                summary = reply.text
+        except Exception:
+            pass
+    evidence = [m["content"] for m in messages if m["role"] == "tool" and not m["is_error"]]
+    return {"status": "incomplete", "reason": reason, "answer": None, "summary": summary, "evidence": evidence, "model_calls": calls}
+
+# %% only-what-the-person-sees check="check-evidence" hint="the content of each tool message"
+def end_well(reason, messages, model, steps_left, tokens_left=None):
+    evidence = [m["content"] for m in messages if m["role"] == "tool" and not m["is_error"]]
+    summary = NO_SUMMARY
+    if steps_left > 0:
+        try:
+            summary = model([*messages, REQUEST], []).text
+        except Exception:
+            pass
+    return {"status": "incomplete", "reason": reason, "answer": None, "summary": summary, "evidence": sorted(set(evidence)),
+            "model_calls": int(steps_left > 0)}

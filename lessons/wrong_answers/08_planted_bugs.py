@@ -150,3 +150,23 @@ def tests():
     def test_answer(loop):
         assert loop(lambda messages: {"type": "final", "content": "done"}, {}, "go", TickClock()) == ("done", "final")
     return test_answer
+
+# %% fails-on-everything check="check-tools" hint="a test that fails on right loops catches nothing either"
+def tests():
+    def test_answer(loop):
+        replies = iter([{"type": "tool", "name": "now"}, {"type": "final", "content": "done"}])
+        out = loop(lambda messages: next(replies), {"now": lambda: "noon"}, "go", TickClock())
+        assert out == ["done", "final"]
+    return [test_answer]
+
+# %% a-fuse-that-blows-too-late check="check-steps" hint="If it has one, let it blow sooner"
+def tests():
+    def test_steps(loop):
+        seen = []
+        def look(messages):
+            seen.append([dict(message) for message in messages])
+            assert len(seen) < 100_000
+            return {"type": "tool", "name": "search", "args": {"query": "x"}}
+        loop(look, {"search": lambda query: "nothing"}, "go", TickClock(), max_steps=3)
+        assert len(seen) == 3
+    return [test_steps]

@@ -101,3 +101,38 @@ def guard_set(tools, stop):
     def same_message(run):
         return "again" if run.messages[-2]["content"] == run.messages[-4]["content"] else None
     return tools, [same_message, cancelled(stop), max_steps(40)]
+
+# %% less-time-than-promised check="check-honest" hint="honest runs work for up to 200 seconds"
+def guard_set(tools, stop):
+    declared = tools | {"status": tool(poll=16)(tools["status"])}
+    return declared, [going_in_circles(times=3), no_new_results(4), time_limit(150, working=True), max_steps(40)]
+
+# %% fewer-tokens-than-promised check="check-honest" hint="a hard budget wants room"
+def guard_set(tools, stop):
+    declared = tools | {"status": tool(poll=16)(tools["status"])}
+    return declared, [going_in_circles(times=3), token_budget(49_000, hard=True), max_steps(40)]
+
+# %% a-function-looks-too-late check="check-trouble" hint="At which gate does a plain function look?"
+def guard_set(tools, stop):
+    def same_message_again(run):
+        texts = [str(call.args) for step in run.trace for call in step.calls if call.name == "send"]
+        return "the same message twice" if len(texts) != len(set(texts)) else None
+    return tools, [cancelled(stop), too_many_errors(3), too_many_refusals(3), same_message_again, max_steps(40)]
+
+# %% a-class-that-is-no-guard check="check-trouble" hint="A class that is derived from Guard can look before the action"
+class one_message:
+    gates = ("before_action",)
+
+    def __call__(self, run):
+        texts = [str(call.args) for step in run.trace for call in step.calls if call.name == "send"]
+        return "the same message twice" if len(texts) != len(set(texts)) else None
+
+def guard_set(tools, stop):
+    return tools, [cancelled(stop), too_many_errors(3), too_many_refusals(3), one_message(), max_steps(40)]
+
+# %% everything-looks-stuck check="check-limits" hint="What did your guard take for a repeat?"
+def guard_set(tools, stop):
+    def the_same_tool_again(run):
+        names = [call.name for step in run.trace for call in step.calls]
+        return "the same tool again" if len(names) > 2 and names[-1] == names[-2] else None
+    return tools, [the_same_tool_again, max_tool_calls(60), token_budget(100_000, hard=True), time_limit(300), max_steps(40)]

@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
+import stoplib
 from stoplib.course.text import wrapped
 
-# Leaving the `with` of `bounded` runs lines of these files; they are not the learner's.
+# Leaving the `with` of `bounded` runs code of these files; it is not the learner's.
 OURS = (__file__, contextlib.__file__)
+# Nor is code in these places: Python's own, what is installed, and the course.
+FOLDERS = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+INSTALLED = ("<frozen ", *(f"{folder}{os.sep}" for folder in (Path(stoplib.__file__).parent, *sorted(FOLDERS))))
+CALLS_A_LINE = 20
 
 
 class _Friendly(Exception):
@@ -105,21 +114,28 @@ class Muted(io.TextIOBase):
 
 @contextmanager
 def bounded(lines: int = 300_000) -> Iterator[None]:
-    """Raise Endless in code that runs more than `lines` lines of Python, whatever it calls.
+    """Raise Endless in code that runs more than `lines` lines of the learner's own.
 
-    The count does not depend on the machine, so the same code is stopped at the same line everywhere.
+    Lines of installed code, `copy.deepcopy` or a replay, do not count. Its calls do, up to 20 for each of the
+    lines, so that a loop without a line of the learner's ends as well. The count does not depend on the
+    machine: the same code is stopped at the same place everywhere.
     """
-    left = lines
+    left, calls_left = lines, CALLS_A_LINE * lines
     outer = sys.gettrace()
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
-        nonlocal left
-        if frame.f_code.co_filename in OURS:
-            return None
+        nonlocal left, calls_left
         if event == "line":
             left -= 1
             if left < 0:
                 raise Endless(f"did not stop within {lines:,} lines")
+        elif event == "call" and (file := frame.f_code.co_filename) in OURS:
+            return None
+        elif event == "call" and _installed(file):
+            calls_left -= 1
+            if calls_left < 0:
+                raise Endless(f"did not stop within {CALLS_A_LINE * lines:,} calls of other functions")
+            return None
         return trace
 
     sys.settrace(trace)
@@ -127,6 +143,12 @@ def bounded(lines: int = 300_000) -> Iterator[None]:
         yield
     finally:
         sys.settrace(outer)
+
+
+@cache
+def _installed(file: str) -> bool:
+    """Whether the code of this file is somebody else's than the learner's."""
+    return file.startswith(INSTALLED)
 
 
 def shown(value: Any, width: int = 90) -> str:

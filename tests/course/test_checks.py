@@ -1,5 +1,7 @@
 """Checking a learner's code survives what it does by accident."""
 
+import calendar
+import copy
 import io
 import itertools
 
@@ -40,6 +42,31 @@ def test_the_bound_is_exact():
         assert three_lines() == 3
     with pytest.raises(Endless), bounded(2):
         three_lines()
+
+
+def test_lines_of_other_code_do_not_count():
+    """What the learner's code calls may run many lines: a deep copy is one line of the learner's."""
+    messages = [{"n": n} for n in range(10)]
+
+    def one_line():
+        return copy.deepcopy(messages)
+
+    with bounded(10):
+        assert one_line() == messages
+
+
+def test_calls_of_other_code_are_bounded():
+    """20 calls of other code for each allowed line, one more is not: a loop without a line of one's own ends."""
+
+    def leap_years(years):
+        return sum(map(calendar.isleap, years))
+
+    with bounded(1):
+        assert leap_years(range(1996, 2016)) == 5
+    with pytest.raises(Endless, match="did not stop within 20 calls of other functions"), bounded(1):
+        leap_years(range(1996, 2017))
+    with pytest.raises(Endless), bounded(100):
+        leap_years(itertools.count())
 
 
 def test_the_bound_is_gone_afterwards():

@@ -1,7 +1,9 @@
 """Exercise 08: its right loops are right, its planted bugs are bugs, and its checks survive any test."""
 
 import contextlib
+import copy
 import io
+import re
 from random import Random
 
 import pytest
@@ -95,6 +97,50 @@ def test_a_test_that_cannot_fail_is_named():
     passes, said = check([test_nothing])
     assert passes
     assert "test_nothing fails on none of the planted bugs" in said
+
+
+def test_a_fuse_may_copy_deeply():
+    """A test with a fuse of 50 calls and a deep copy of the messages of each catches the loop without a limit."""
+
+    def test_steps(loop):
+        seen = []
+
+        def looks(messages):
+            assert len(seen) < 50
+            seen.append(copy.deepcopy(messages))
+            return dict(SEARCH)
+
+        loop(looks, {"search": lambda query: "nothing"}, "go", TickClock(), max_steps=3)
+        assert len(seen) == 3
+
+    assert caught([test_steps], "steps") == ["it makes one call more than max_steps", "it never looks at max_steps"]
+
+
+def caught(made, group):
+    """The bugs of a group that these tests catch."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(ChecksFailed):
+        getattr(exercise, f"check_{group}")(lambda: made)
+    return re.findall(r"right: the bug is caught: (.*)", printed.getvalue())
+
+
+def test_a_test_that_fails_on_right_loops_catches_nothing():
+    """It is left out when the bugs are counted, and its name is said; the tests beside it count."""
+
+    def test_always(loop):
+        raise AssertionError
+
+    def test_answer(loop):
+        assert loop(lambda messages: {"type": "final", "content": "done"}, {}, "go", TickClock()) == ("done", "final")
+
+    for group in ("steps", "time", "tools"):
+        assert caught([test_always], group) == []
+        assert caught([test_always, test_answer], group) == caught([test_answer], group)
+    assert caught([test_always, test_answer], "steps") == ["it returns the whole reply, not its content"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(ChecksFailed):
+        exercise.check_time(lambda: [test_always])
+    assert "note: test_always is left out here" in printed.getvalue()
 
 
 def floods(loop):

@@ -77,6 +77,31 @@ def test_every_guard_is_needed(place):
     assert 1 <= len(wrong(without(place))) <= 2
 
 
+@pytest.mark.parametrize(
+    ("guard", "stops"),
+    [
+        (max_steps(28), True),
+        (max_steps(29), False),
+        (max_tool_calls(40), True),  # a quota that is used up allows no further call, not even the one that answers
+        (max_tool_calls(41), False),
+        (token_budget(49_900, hard=True), True),
+        (token_budget(50_100, hard=True), False),
+        (time_limit(200, working=True), True),  # nor does a time that is up
+        (time_limit(200.5, working=True), False),
+    ],
+    ids=repr,
+)
+def test_honest_runs_go_as_far_as_the_text_says(guard, stops):
+    """A limit below what the text promises to honest runs stops one of them; one that keeps the promise does not."""
+
+    def guard_set(tools, stop):
+        declared, _ = a_right_set(tools, stop)
+        return declared, [guard, max_steps(140)]
+
+    honest = {scenario.name for scenario in exercise.SCENARIOS if not scenario.reasons}
+    assert bool(honest & set(wrong(guard_set))) is stops
+
+
 @pytest.mark.parametrize("name", ["status", "feed"])
 def test_every_declaration_is_needed(name):
     """Without what a tool declares the set is wrong somewhere."""

@@ -1,4 +1,4 @@
-"""Exercise 09: a guard set chosen from recorded runs, tried on other tasks of the same agent."""
+"""Exercise 09: a guard set chosen from recorded runs, and a claim about it, tried on other tasks of the same agent."""
 
 from __future__ import annotations
 
@@ -7,34 +7,43 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from numbers import Real
 from typing import Any
 
 import stoplib
 from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
 from stoplib.course.population import Recorded, recorded_runs
-from stoplib.guards.core import Limit
+from stoplib.guards.core import Guard, Limit, as_guard
 from stoplib.guards.guardset import GuardSet
 
 EXERCISE = "09"
 MOST_LINES = 1_000_000
-MOST_LOST = 0.02
-LEAST_SAVED = 0.6
+MOST_LOST = 0.01
+LEAST_SAVED = 0.75
+DOUBT = 0.05
 
 Choose = Callable[..., Any]
 
 NO_BOUND = "a repetition rule bounds nothing if the model does something new each time. Which guard bounds every run?"
-NO_LIST = "return a list of guards, such as [max_steps(10)], also if it is only one."
-ENDLESS = "choose has to come to an end. Which loop in it does not?"
+NO_LIST = "the guards are a list, such as [max_steps(10)], also if it is only one."
+TWO_THINGS = "return two things, as in: return guards, claim. The guards are a list, the claim is a share."
+ENDLESS = "choose has to come to an end. Which loop in it does not? What you call, such as replay, counts by its calls."
 SAME = "your choice is the same for all three agents. What does it take from the runs that it gets?"
 UNITS = "compare the units: which of your numbers counts steps, and which counts tokens?"
-TOO_LOW = (
-    "your guards cut more successes than that even among the runs that they were chosen from."
-    " What share of them is above your number?"
-)
+TOO_LOW = "your guards cut more successes than that even among the runs that they were chosen from: {alone}. {question}"
+ABOVE = "What share of them is above your number?"
+REPEATS = "What does it take for a sign of trouble that is a part of sound work?"
 HEADROOM = (
-    "on the runs that it was chosen from, your choice keeps within 2 %."
+    "on the runs that it was chosen from, your choice keeps within 1 %."
     " The longest success is still to come: what do you leave for it?"
 )
+NO_SHARE = "the claim is a share: a number from 0 to 1."
+NONE_HAS_A_SIZE = (
+    "none lost of a few is no promise of none. How large a share could be lost, and still none of these be hit?"
+)
+ALIKE = "runs of one task are alike. How many of the successes are independent of each other?"
+TOO_WIDE = "that is more doubt than needed. By which rule of the chapter does the number of tasks set it?"
+NOT_NONE = "the rule of the chapter is for a limit that has lost none of the successes that were seen."
 WRONG_RUNS = "which runs did you learn from? The longest run of all is a runaway, and so are the longest failures."
 TOO_HIGH = "the runaways go on for long after the longest success. How much headroom is enough?"
 
@@ -92,6 +101,7 @@ class Seen:
 
     agent: Agent
     guards: list[Any]
+    claim: Any = None
     problem: str = ""
     hint: str = ""
 
@@ -134,12 +144,55 @@ def check_guards(choose: Choose) -> None:
 
 def check_lost(choose: Choose) -> None:
     """How many successes are lost on other tasks."""
-    judge(EXERCISE, _tried(choose, "at most 2 % of the successes lost", _lost))
+    judge(EXERCISE, _tried(choose, "at most 1 % of the successes lost", _lost))
 
 
 def check_saved(choose: Choose) -> None:
     """How much of what the runaways used is saved on other tasks."""
-    judge(EXERCISE, _tried(choose, "at least 60 % of the runaways' tokens saved", _saved))
+    judge(EXERCISE, _tried(choose, "at least 75 % of the runaways' tokens saved", _saved))
+
+
+def check_claim(choose: Choose) -> None:
+    """What may be claimed of the next successes, from as many tasks."""
+
+    def verdicts() -> Iterator[Verdict]:
+        for seen in _choices(choose):
+            case = f"{seen.agent.name}: a claim that these runs allow"
+            if seen.problem:
+                yield Verdict(case, False, seen.problem, seen.hint)
+                continue
+            said, hint = _objection_to_claim(seen)
+            yield Verdict(case if said else f"{case}. Yours: {float(seen.claim):.3g}", not said, said, hint)
+
+    judge(EXERCISE, verdicts())
+
+
+def _objection_to_claim(seen: Seen) -> tuple[str, str]:
+    """What speaks against the claim, and the hint that fits; two empty texts if nothing does."""
+    found = measured(_known(seen.agent), seen.guards)
+    tasks = len({one.task for one in _known(seen.agent) if one.success})
+    said = f"you claim {shown(seen.claim)}"
+    is_number = isinstance(seen.claim, Real) and not isinstance(seen.claim, bool)
+    if not is_number or not 0 <= (claim := float(seen.claim)) <= 1:
+        return said, NO_SHARE
+    if found.lost:
+        return f"{said}, and your guards lose {found.lost} of the successes that they were chosen from", NOT_NONE
+    if claim == 0:
+        return said, NONE_HAS_A_SIZE
+    if claim < allowed(tasks)[0]:
+        return f"{said}, and such a claim needs more than what {found.successes} successes on {tasks} tasks show", ALIKE
+    if claim > allowed(tasks)[1]:
+        return f"{said}, from {found.successes} successes on {tasks} tasks", TOO_WIDE
+    return "", ""
+
+
+def allowed(n: int) -> tuple[float, float]:
+    """The least and the most that may be claimed when none of `n` was lost: the exact share, and 3 / n with some room.
+
+    >>> [round(share, 3) for share in allowed(60)]
+    [0.049, 0.055]
+    """
+    return 1 - DOUBT ** (1 / n) - 1e-9, 3.3 / n
 
 
 def _tried(
@@ -158,8 +211,17 @@ def _tried(
 
 def _lost(seen: Seen, found: Measured, same: bool) -> tuple[bool, str, str]:
     fits = measured(_known(seen.agent), seen.guards).share_lost <= MOST_LOST
-    hint = SAME if same else UNITS if _confused(seen) else HEADROOM if fits else TOO_LOW
+    hint = SAME if same else UNITS if _confused(seen) else HEADROOM if fits else _too_low(seen)
     return found.share_lost <= MOST_LOST, found.said_lost, hint
+
+
+def _too_low(seen: Seen) -> str:
+    """Which of the guards cuts how many successes of the known runs, alone."""
+    parts = [part for guard in seen.guards for part in as_guard(guard).parts]
+    cuts = {part: measured(_known(seen.agent), [part]).lost for part in parts}
+    worst = max(parts, key=lambda part: cuts[part])
+    alone = ", ".join(f"{part!r} cuts {cuts[part]}" for part in parts)
+    return TOO_LOW.format(alone=alone, question=ABOVE if isinstance(worst, Limit) else REPEATS)
 
 
 def _saved(seen: Seen, found: Measured, same: bool) -> tuple[bool, str, str]:
@@ -207,7 +269,6 @@ def _choices(choose: Choose) -> list[Seen]:
         try:
             with bounded(MOST_LINES), redirect_stdout(Muted(sys.stdout)):
                 returned = choose(runs)
-                seen.guards = list(returned) if isinstance(returned, (list, tuple)) else []
         except NotImplementedError:
             raise
         except Endless as error:
@@ -216,9 +277,14 @@ def _choices(choose: Choose) -> list[Seen]:
         except Exception as error:
             seen.problem = f"choose raised {type(error).__name__}: {error}"
             continue
-        if not isinstance(returned, (list, tuple)):
-            seen.problem, seen.hint = f"choose returned {shown(returned)}", NO_LIST
+        if not isinstance(returned, (list, tuple)) or len(returned) != 2 or isinstance(returned[1], Guard):
+            seen.problem, seen.hint = f"choose returned {shown(returned)}", TWO_THINGS
             continue
+        guards, seen.claim = returned
+        if not isinstance(guards, (list, tuple)):
+            seen.problem, seen.hint = f"the guards that choose returned are {shown(guards)}", NO_LIST
+            continue
+        seen.guards = list(guards)
         try:
             GuardSet(seen.guards)
         except (TypeError, ValueError) as error:

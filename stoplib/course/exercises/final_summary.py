@@ -6,7 +6,7 @@ import copy
 import math
 import random
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,7 +61,7 @@ class Seen:
 def check_summary(end_well: Callable[..., Any]) -> None:
     """A closing call that goes well, and what it was sent."""
     cases = [Case(f"a model that sums up, run {seed}", seed=seed) for seed in (1, 2, 3)]
-    _judge(end_well, [*cases, Case("many steps are left", steps_left=9)], sent=True)
+    _judge(end_well, [*cases, Case("many steps are left", steps_left=9)], ("summary", "model_calls"), sent=True)
 
 
 def check_room(end_well: Callable[..., Any]) -> None:
@@ -88,6 +88,7 @@ def check_room(end_well: Callable[..., Any]) -> None:
                 tokens=-10_000,
             ),
         ],
+        ("summary", "model_calls"),
     )
 
 
@@ -109,6 +110,7 @@ def check_replies(end_well: Callable[..., Any]) -> None:
             Case("the context window is full", Reply("Two of", stop="model_context_window_exceeded"), only),
             Case("a word that nobody knows", Reply("Two of the three pages", stop="finished"), only),
         ],
+        ("summary", "model_calls"),
     )
 
 
@@ -124,6 +126,7 @@ def check_errors(end_well: Callable[..., Any]) -> None:
             Case("the model returns a text", "All done!", inside + " A text is no reply, it has no word and no calls."),
             Case("the model returns nothing", None, inside + " Can the look at the reply fail, too?"),
         ],
+        ("reason", "summary", "model_calls"),
     )
 
 
@@ -138,6 +141,7 @@ def check_claims(end_well: Callable[..., Any]) -> None:
             for seed, (reason, text) in enumerate(zip(reasons, claims, strict=True), 1)
         ]
         + [Case("a run that was stopped by a person", answer("Done."), reason="interrupted", seed=2)],
+        ("status", "reason", "answer", "summary"),
     )
 
 
@@ -151,6 +155,7 @@ def check_evidence(end_well: Callable[..., Any]) -> None:
             Case("the same when no step is left", seed=4, steps_left=0),
             Case("the same when the closing call fails", ConnectionError("the service is down"), seed=5),
         ],
+        ("evidence",),
     )
 
 
@@ -206,11 +211,13 @@ def needed(outcome: Outcome) -> float:
     return sum(len(message["content"]) for message in sent) / 4 + ANSWER_TOKENS
 
 
-def _judge(end_well: Callable[..., Any], cases: Iterable[Case], sent: bool = False) -> None:
+def _judge(end_well: Callable[..., Any], cases: Iterable[Case], keys: Sequence[str], sent: bool = False) -> None:
+    """Each check looks at its own `keys` of the result, so that one mistake is not told in all of them."""
+
     def verdicts() -> Iterable[Verdict]:
         for case in cases:
             seen = _try(end_well, case)
-            yield _verdict(case, seen)
+            yield _verdict(case, seen, keys)
             if sent and seen.raised is None and seen.calls:
                 yield _sent_verdict(case, seen)
                 yield _untouched_verdict(case, seen)
@@ -255,21 +262,34 @@ def _run_of(case: Case) -> Outcome:
     raise AssertionError("of four texts that grow by one character, one is a whole number of tokens")
 
 
-def _verdict(case: Case, seen: Seen) -> Verdict:
+def _verdict(case: Case, seen: Seen, keys: Sequence[str]) -> Verdict:
     should = wanted(case, seen)
     if seen.raised is not None:
         return _raised_verdict(case, seen.raised)
     if not isinstance(seen.result, dict) or not set(KEYS) <= set(seen.result):
         hint = f"return a dictionary with the keys {', '.join(KEYS)}."
         return Verdict(case.name, False, f"your function returned {shown(seen.result)}", hint)
-    if len(seen.calls) != should["model_calls"]:
+    if "model_calls" in keys and len(seen.calls) != should["model_calls"]:
         calls = f"{len(seen.calls)} call{'' if len(seen.calls) == 1 else 's'} of the model"
         return Verdict(case.name, False, calls, _hint_for_calls(case, len(seen.calls), should["model_calls"]))
-    for key in KEYS:
+    for key in keys:
         if not _same(seen.result[key], should[key]):
             got = f"{key} is {shown(seen.result[key])}"
+            if key == "evidence":
+                got = _first_difference(seen.result[key], should[key])
             return Verdict(case.name, False, got, _hint(key, seen.result[key], case))
     return Verdict(case.name, True)
+
+
+def _first_difference(evidence: Any, wanted: Sequence[str]) -> str:
+    """Where the evidence goes wrong: a list of long texts would be cut before it says so."""
+    if type(evidence) not in (list, tuple):
+        return f"evidence is {shown(evidence)}"
+    pairs = enumerate(zip(evidence, wanted, strict=False))
+    place = next((n for n, pair in pairs if not _same(*pair)), min(len(evidence), len(wanted)))
+    if place < len(evidence):
+        return f"evidence[{place}] is {shown(evidence[place])}, which does not belong there"
+    return f"evidence has {len(evidence)} texts, and at least one is missing"
 
 
 def _raised_verdict(case: Case, raised: BaseException) -> Verdict:
@@ -302,7 +322,9 @@ def _hint(key: str, got: Any, case: Case) -> str:
     }
     if key == "summary":
         if isinstance(case.closing, Reply) and got == NO_SUMMARY:
-            return "this reply ends its turn with text and asks for no tool: its text is the summary."
+            hint = "this reply ends its turn with text and asks for no tool: its text is the summary."
+            none = " Its stop is None, as in every answer(…); ending(reply) takes that for an ended turn."
+            return hint + (none if case.closing.stop is None else "")
         return case.hint or "the summary is the reply's text, or NO_SUMMARY."
     return fixed[key]
 
@@ -310,7 +332,7 @@ def _hint(key: str, got: Any, case: Case) -> str:
 def _sent_verdict(case: Case, seen: Seen) -> Verdict:
     """What the closing call was given."""
     args, kwargs = seen.calls[0]
-    messages = args[0] if args else None
+    messages = args[0] if args else kwargs.get("messages")
     tools = args[1] if len(args) > 1 else kwargs.get("tools")
     name = f"what the model was sent ({case.name})"
     if not isinstance(messages, list) or messages != [*seen.outcome.messages, REQUEST]:

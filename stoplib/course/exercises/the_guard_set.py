@@ -260,8 +260,16 @@ def sends_again(world: World) -> Play:
 
 
 def long_work(world: World) -> Play:
+    """As far as an honest run may go: 29 calls, 49,996 tokens and 200 seconds, or with another seed 40 tool calls."""
     rounds = world.pick(28, 8, world.chance.randint(9, 15))
-    world.pace = world.chance.randint(1, 4)
+    world.pace, world.output = (7, 76) if rounds == 28 else (world.chance.randint(1, 4), 60)
+
+    def read(path: str) -> str:
+        if rounds == 28 and path == "notes/0.md":
+            world.clock.advance(4)
+        return f"the text of {path}"
+
+    world.says["read"] = read
 
     def says(step: int) -> Reply:
         if step == rounds:
@@ -475,15 +483,23 @@ TOO_EARLY = {
     "going_in_circles": f"{ONE_FILE_TWICE} And which tool is asked again on purpose?",
     "no_new_results": "three times no match is bad luck, and a job may say the same 15 times. Which number leaves room"
     " for the first, and which declaration for the second?",
-    "time_limit": "a person who thinks is not a run that works. Which option of the limit knows the difference?",
     "max_steps": "honest runs make up to 29 model calls.",
-    "max_tool_calls": "honest runs make up to 40 tool calls, and send up to three different messages.",
-    "token_budget": "honest runs use up to 50,000 tokens.",
+    "max_tool_calls": "honest runs make up to 40 tool calls and answer then, and send up to three different messages.",
+    "token_budget": "honest runs use up to 50,000 tokens, and a hard budget wants room for what it expects to come.",
     "too_many_errors": "two errors in a row happen to honest runs.",
     "too_many_refusals": "a person may say no twice, and then yes.",
     "fatal": "a guard, or a tool, raised an error.",
 }
 
+LUNCH = "a person who thinks is not a run that works. Which option of the limit knows the difference?"
+LONG_WORK = "honest runs work for up to 200 seconds, and answer then."
+NEW_EACH_TIME = (
+    "nothing repeats in this run: each request and each result is new. What did your guard take for a repeat?"
+)
+TOO_LATE = (
+    "your rule saw it, but the message had gone by then. At which gate does a plain function look? A class that is"
+    " derived from Guard can look before the action; chapter 11 has one."
+)
 TWO_THINGS = "return two things: the tools, all seven of them under their names, and the list of guards."
 NOT_TWICE = "the same guards were used once before, on the same run, and let it go to its end. What do they remember?"
 
@@ -630,20 +646,31 @@ def _tokens_of_new(messages: list[dict[str, Any]]) -> int:
 def _judge(scenario: Scenario, seen: Seen) -> None:
     """Raises Problem if this is not how the run should have ended."""
     outcome, names = seen.outcome, re.findall(r"\w+", seen.outcome.reason)
+    own = not LIBRARY & set(names)
     if outcome.error is not None:
         raise Problem(str(seen), TOO_EARLY["fatal"])
     if not scenario.reasons:
         if not outcome.complete:
-            generic = "which of your guards takes this run for a runaway, and why?"
-            raise Problem(str(seen), next((TOO_EARLY[name] for name in names if name in TOO_EARLY), generic))
+            raise Problem(str(seen), _why_too_early(outcome, names))
         return
     if objection := scenario.objection(seen):
-        raise Problem(f"{seen}; {objection}", scenario.hint)
-    if OWN in scenario.reasons and not LIBRARY & set(names):
+        too_late = own and scenario.objection is nothing_twice
+        raise Problem(f"{seen}; {objection}", TOO_LATE if too_late else scenario.hint)
+    if own and OWN in scenario.reasons:
         return
     if not set(names) & set(scenario.reasons):
         wanted = " or ".join(reason for reason in scenario.reasons)
-        raise Problem(f"{seen}; stopped soon enough, but the reason should be {wanted}", scenario.hint)
+        took_it_for_stuck = scenario.group == "limits" and (own or set(names) & set(STUCK))
+        hint = NEW_EACH_TIME if took_it_for_stuck else scenario.hint
+        raise Problem(f"{seen}; stopped soon enough, but the reason should be {wanted}", hint)
+
+
+def _why_too_early(outcome: Outcome, names: list[str]) -> str:
+    """What to ask about the guard that stopped an honest run."""
+    if "time_limit" in names:
+        return LUNCH if outcome.waited and f"{outcome.seconds:g} of" in outcome.detail else LONG_WORK
+    generic = "which of your guards takes this run for a runaway, and why?"
+    return next((TOO_EARLY[name] for name in names if name in TOO_EARLY), generic)
 
 
 def _said(error: BaseException) -> str:
