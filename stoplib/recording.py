@@ -67,7 +67,12 @@ def load(path: str | PathLike[str]) -> Outcome:
     the rest, if the file breaks off.
     """
     lines, broken = _read(path)
-    if not lines or "stoplib" not in lines[0]:
+    return outcome_from(lines, broken, path)
+
+
+def outcome_from(lines: list[Any], broken: bool, path: str | PathLike[str]) -> Outcome:
+    """The run that these lines hold; `broken` says that they end in the middle of one. Raises what `load` raises."""
+    if not lines or not isinstance(lines[0], dict) or "stoplib" not in lines[0]:
         raise ValueError(f"{path} is no recorded run: its first line must be an object with 'stoplib': {FORMAT}")
     if lines[0]["stoplib"] != FORMAT:
         raise ValueError(f"{path} has the format {lines[0]['stoplib']!r}; this version of stoplib reads {FORMAT}")

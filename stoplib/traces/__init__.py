@@ -1,0 +1,7 @@
+"""Recorded runs in the formats that people have: read them, and choose limits from what they did."""
+
+from stoplib.traces.reading import Reading, labels_of, read
+from stoplib.traces.report import Report
+from stoplib.traces.trace import FAILURE, SUCCESS, UNKNOWN, Trace, TraceStep
+
+__all__ = ["FAILURE", "SUCCESS", "UNKNOWN", "Reading", "Report", "Trace", "TraceStep", "labels_of", "read"]

@@ -1,0 +1,112 @@
+"""Which files, and how each is opened: plain, gzip, or a zip archive of JSON."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+from stoplib.traces.jsonstream import END, Broken, Item, items
+
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+
+NO_ZSTD = "compressed with zstd: that needs Python 3.14, or `pip install backports.zstd`"
+
+Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
+def files_of(paths: Paths) -> Iterator[Path]:
+    """The files of these paths, each once; of a folder all that are in it, hidden ones apart.
+
+    Raises FileNotFoundError.
+    """
+    seen: set[Path] = set()
+    for path in [Path(paths)] if isinstance(paths, (str, PathLike)) else [Path(path) for path in paths]:
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
+        for file in _inside(path) if path.is_dir() else [path]:
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            yield path
+
+
+class Source:
+    """One file, and how far it has been read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = path.stat().st_size
+        self._raw: IO[bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name without its endings: `runs` for `runs.traj.json.gz`."""
+        name = self.path.name
+        for ending in (".gz", ".json", ".jsonl", ".traj", ".eval"):
+            name = name.removesuffix(ending)
+        return name
+
+    @property
+    def position(self) -> int:
+        """The bytes of the file that have been read."""
+        return self.size if self._raw is None or self._raw.closed else self._raw.tell()
+
+    def items(self) -> Iterator[Item]:
+        """The file's pieces, from its beginning. Raises OSError or EOFError for a file that cannot be read on."""
+        with self.path.open("rb") as self._raw:
+            start = self._raw.read(4)
+            self._raw.seek(0)
+            if start == ZIP:
+                yield from _archive(self._raw)
+            else:
+                packed = gzip.GzipFile(fileobj=self._raw) if start.startswith(GZIP) else self._raw
+                with TextIOWrapper(packed, encoding="utf-8", errors="replace") as text:
+                    yield from items(text)
+
+
+def _archive(raw: IO[bytes]) -> Iterator[Item]:
+    """An Inspect log as a zip archive, with the pieces that the same log has as JSON."""
+    with _opened(raw) as archive:
+        names = set(archive.namelist())
+        for name in ("header.json", "_journal/start.json"):  # the second is there while the evaluation still runs
+            if name in names:
+                header = _member(archive, name)
+                yield Item(header.get("eval") if isinstance(header, dict) else header, "eval")
+                break
+        samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+        yield Item([], "samples")
+        for number, name in enumerate(samples, 1):
+            yield Item(_member(archive, name), "samples", number)
+    yield Item(END)
+
+
+@contextmanager
+def _opened(raw: IO[bytes]) -> Iterator[Any]:
+    """The archive, with zstd where this Python has it or the package for it is installed."""
+    try:
+        from backports.zstd import zipfile as with_zstd  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        with_zstd = zipfile
+    with with_zstd.ZipFile(raw) as archive:
+        yield archive
+
+
+def _member(archive: Any, name: str) -> Any:
+    try:
+        return json.loads(archive.read(name))
+    except NotImplementedError:
+        return Broken(NO_ZSTD)
+    except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as error:
+        return Broken(f"{name}: {error}")
