@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoplib.messages import ToolCall, Usage
-from stoplib.state import OK, Result
 from stoplib.traces.fields import digest
-from stoplib.traces.trace import Trace, TraceStep
+from stoplib.traces.trace import OK, Result, Trace, TraceStep
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def read(
     read     1 run: 1 stoplib (1 file)
              1 model call, 0 tool calls
     labels   1 success, 0 failure, 0 unknown
-    models   script (1)
+    models   scripted (1)
     known    tokens of 0 of 1 model call
     known    cost in 0 of 1 run, times in 1
     known    failed calls: flagged in 1
@@ -155,8 +156,6 @@ class Reading:
             yield self._finished(trace, source, form)
 
     def _finished(self, trace: Trace, source: Source, form: Format) -> Trace:
-        from dataclasses import replace
-
         label = trace.label
         for name in (trace.id, trace.task, source.name, source.path.name):
             if name in self._labels:

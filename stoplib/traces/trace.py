@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from stoplib.messages import NO_USAGE, Reply, ToolCall, Usage
-from stoplib.outcome import Outcome
+from stoplib.outcome import Ending, Outcome, outcome_of
 from stoplib.prices import Price
 from stoplib.reasons import UNFINISHED, ending
-from stoplib.state import CARRIED_OUT, NOT_RUN, Result, Step, identified
+from stoplib.state import CARRIED_OUT, DECLINED, ERROR, NOT_RUN, OK, Result, Run
 
 SUCCESS, FAILURE, UNKNOWN = "success", "failure", "unknown"
 LABELS = (SUCCESS, FAILURE, UNKNOWN)
+
+__all__ = ["DECLINED", "ERROR", "FAILURE", "LABELS", "OK", "SUCCESS", "UNKNOWN", "Result", "Trace", "TraceStep"]
 
 ENOUGH = 0.95
 """The share of a run's steps whose usage (cost, time) has to be known before the run's own is."""
@@ -116,51 +117,26 @@ class Trace:
         """
         if self.recorded is not None:
             return self.recorded if price is None else self.recorded.replaced(price=price)
-        steps = list(self._as_steps())
-        reason, detail, at = self._end(steps[-1]) if steps else (UNFINISHED, "there is not one step", "called")
-        text = steps[-1].reply.text if steps else ""
-        usage = sum((step.usage for step in self.steps if step.usage), NO_USAGE)
-        return Outcome(
-            reason=reason,
-            detail=detail,
-            answer=text if reason == "answered" else None,
-            text=text,
-            summary=None,
-            steps=len(steps),
-            tool_calls=self.tool_calls,
-            usage=usage,
-            cost=None if price is None else price.of(usage),
-            seconds=max(self.seconds or 0.0, steps[-1].seconds) if steps else 0.0,
-            waited=0.0,
-            task=self.prompt,
-            trace=steps,
-            fired=(),
-            error=None,
-            model=self.model or "model",
-            price=price,
-            traits={},
-            at=at,
-        )
+        run = Run(self.prompt, lambda: 0.0, model=self.model or "model", price=price)
+        for step in self.steps:
+            self._count(run, step)
+        if self.seconds is not None:
+            run.seconds = max(run.seconds, self.seconds)
+        said = ending(run.trace[-1].reply) if run.trace else None
+        reason, detail = said or (UNFINISHED, self.ended or "the recording ends here")
+        return outcome_of(run, Ending(reason, detail), None)
 
-    def _as_steps(self) -> Iterator[Step]:
-        seconds = 0.0
-        last = len(self.steps)
-        for number, step in enumerate(self.steps, 1):
-            seconds = max(seconds, step.seconds or 0.0)
-            calls = step.calls if all(call.id for call in step.calls) else identified(step.calls, number)
-            results = [
-                result or Result(call, f"no result was recorded ({number}.{place})", NOT_RUN)
-                for place, (call, result) in enumerate(zip(calls, step.results, strict=True), 1)
-            ]
-            if number == last:
-                while results and step.results[len(results) - 1] is None:
-                    results.pop()
-            stop = step.stop if number == last and not results else None if calls else "pause_turn"
-            yield Step(number, seconds, 0.0, Reply(step.text, calls, step.usage or NO_USAGE, stop), calls, results)
-
-    def _end(self, last: Step) -> tuple[str, str, str]:
-        """Reason, detail, and how far the last step had come."""
-        if said := ending(last.reply):
-            return *said, "replied"
-        cut = len(last.results) < len(last.calls)
-        return UNFINISHED, self.ended or "the recording ends here", "asked" if cut else "called"
+    def _count(self, run: Run, step: TraceStep) -> None:
+        """Let the run count one step, as it counts those of a live one."""
+        last = step is self.steps[-1]
+        there = [place for place, result in enumerate(step.results, 1) if result is not None]
+        goes_on = not last or bool(there)
+        stop = step.stop if not goes_on else None if step.calls else "pause_turn"
+        run.seconds = max(run.seconds, step.seconds or 0.0)
+        run.record_reply(Reply(step.text, step.calls, step.usage or NO_USAGE, stop))
+        calls = run.trace[-1].calls
+        answered = (there[-1] if there else 0) if last else len(calls)  # at the end the rest was not to be had
+        for call, result in zip(calls[:answered], step.results, strict=False):
+            said = (result.text, result.status) if result else (f"no result ({run.steps}, {call.id})", NOT_RUN)
+            run.record_result(Result(call, *said))
+        run.at = "asked" if last and answered < len(calls) else "called" if goes_on else run.at

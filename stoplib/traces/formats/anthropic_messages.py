@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from stoplib.messages import ToolCall
-from stoplib.state import ERROR
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import anthropic_usage, arguments_of, own_label, text_of
 from stoplib.traces.formats.base import Format, Head, Options
-from stoplib.traces.trace import Trace
+from stoplib.traces.trace import ERROR, Trace
 
 BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 

@@ -7,9 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from stoplib.state import ERROR, OK
 from stoplib.traces.jsonstream import END, Broken, Item, assembled, is_message
-from stoplib.traces.trace import Trace
+from stoplib.traces.trace import ERROR, OK, Trace
 
 
 class Options(NamedTuple):

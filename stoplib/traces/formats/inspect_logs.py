@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoplib.messages import Usage
-from stoplib.state import ERROR, OK
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import label_of, moment, since, text_of, usage_of
 from stoplib.traces.formats.base import Format, Head, Options
 from stoplib.traces.formats.openai_messages import calls_of
 from stoplib.traces.jsonstream import Broken, Item
-from stoplib.traces.trace import UNKNOWN, Trace
+from stoplib.traces.trace import ERROR, OK, UNKNOWN, Trace
 
 ATTACHMENT = "attachment://"
 SCORERS = ("scorer", "scorers")

@@ -6,11 +6,10 @@ import re
 from typing import Any
 
 from stoplib.messages import ToolCall
-from stoplib.state import ERROR, OK
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import moment, money, openai_usage, since, text_of
 from stoplib.traces.formats.base import Format, Head, Options, has
-from stoplib.traces.trace import Trace
+from stoplib.traces.trace import ERROR, OK, Trace
 
 COMMAND = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n```", re.DOTALL)
 OBSERVATION = re.compile(r"\A\s*(?:<exception>.*?</exception>\s*)?<returncode>(-?\d+)</returncode>", re.DOTALL)

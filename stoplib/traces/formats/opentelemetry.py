@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoplib.messages import ToolCall, Usage
-from stoplib.state import ERROR, OK
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import arguments_of, label_of, since, text_of, usage_of
 from stoplib.traces.formats.base import Format, Head, Options
 from stoplib.traces.jsonstream import Broken, Item
 from stoplib.traces.spans import EVALUATION, Span, Spans, spans_in
-from stoplib.traces.trace import UNKNOWN, Trace
+from stoplib.traces.trace import ERROR, OK, UNKNOWN, Trace
 
 MODEL, TOOL = ("chat", "generate_content", "text_completion"), "execute_tool"
 

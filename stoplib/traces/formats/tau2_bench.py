@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stoplib.state import ERROR, OK
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import label_of, moment, money, openai_usage, since, text_of
 from stoplib.traces.formats.base import Format, Head, Options, has
 from stoplib.traces.formats.openai_messages import call_of
 from stoplib.traces.jsonstream import END, Item
-from stoplib.traces.trace import Trace
+from stoplib.traces.trace import ERROR, OK, Trace
 
 
 class Tau2Bench(Format):

@@ -1,0 +1,90 @@
+"""One pass over a run tells for each guard and each number where it would have fired.
+
+Guards of one ladder fire in the order of their numbers. So while a run is replayed only the strictest one that has not
+fired yet has to be asked, and no number costs a replay of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from stoplib.guards import GATES, Guard
+from stoplib.guards.core import Function
+from stoplib.prices import Price
+from stoplib.replaying import replay
+from stoplib.state import Run
+from stoplib.traces.ladders import Ladder
+from stoplib.traces.trace import Trace
+
+
+class Place(NamedTuple):
+    """How far a run had come: model calls made, tool calls carried out, tokens and money used."""
+
+    steps: int
+    calls: int
+    tokens: int
+    money: float
+
+
+class Climb:
+    """One ladder during one run: the guard that is asked now, and where those before it have fired."""
+
+    def __init__(self, guards: Sequence[Guard]) -> None:
+        self.guards = guards
+        self.fired: list[Place] = []
+
+    def look(self, run: Run) -> None:
+        """Ask the guards, from the strictest on, until one does not fire."""
+        guards, fired = self.guards, self.fired
+        while len(fired) < len(guards) and guards[len(fired)].fires(run):
+            fired.append(Place(len(run.trace), run.tool_calls, run.tokens, run.cost or 0.0))
+
+
+class Lookout:
+    """Looks at one gate on behalf of several ladders, and stops nothing."""
+
+    def __init__(self, climbs: Iterable[Climb]) -> None:
+        self.climbs = list(climbs)
+        self.characters = 0
+
+    def look(self, run: Run) -> None:
+        """Let each ladder look."""
+        for climb in self.climbs:
+            climb.look(run)
+        self.characters = run.characters
+
+
+class Climbed(NamedTuple):
+    """What became of ladders in one run: where the guards of each fire, from the strictest on, and where the run ends.
+
+    `characters` are those of the transcript, the final answer apart.
+    """
+
+    fired: list[list[Place]]
+    end: Place
+    characters: int
+
+
+class Climber:
+    """Ladders, ready to be climbed by many runs."""
+
+    def __init__(self, ladders: Iterable[Ladder]) -> None:
+        self.ladders = tuple(ladders)
+        self._guards = [ladder.guards for ladder in self.ladders]
+
+    def climb(self, trace: Trace, price: Price | None = None) -> Climbed:
+        """Let the guards of each ladder look at this run, in one replay.
+
+        >>> from stoplib import max_steps
+        >>> from stoplib.traces.trace import TraceStep
+        >>> trace = Trace("1", "a task", (TraceStep("One"), TraceStep("Two"), TraceStep("Three")))
+        >>> [[place.steps for place in fired] for fired in Climber([Ladder(max_steps, (1, 2, 5))]).climb(trace).fired]
+        [[1, 2]]
+        """
+        climbs = [Climb(guards) for guards in self._guards]
+        lookouts = [Lookout(climb for climb in climbs if gate in climb.guards[0].gates) for gate in GATES]
+        guards = [Function(lookout.look, gate=gate) for lookout, gate in zip(lookouts, GATES, strict=True)]
+        ended = replay(trace.outcome(price), guards)
+        end = Place(len(trace.steps), ended.tool_calls, ended.usage.total, ended.cost or 0.0)
+        return Climbed([climb.fired for climb in climbs], end, max(lookout.characters for lookout in lookouts))
