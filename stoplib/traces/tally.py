@@ -17,6 +17,7 @@ MOST_GROUPS = 512
 """More tasks than this are put together at random, so that memory does not grow with them."""
 
 CHARACTERS_PER_TOKEN = 4
+SPENT = ("calls", "tokens", "money")
 START = Place(0, 0, 0, 0.0)
 
 

@@ -1,0 +1,177 @@
+"""What recorded runs say about limits, as values: rows, trials, a proposal, and what they cannot carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import fill
+from typing import Any, NamedTuple
+
+from stoplib.guards import Guard
+from stoplib.traces.choosing import Trial
+from stoplib.traces.estimates import Share, wilson
+from stoplib.traces.report import Report
+from stoplib.traces.tally import SPENT, Group
+from stoplib.traces.trace import FAILURE, SUCCESS
+
+Paths = str | Path
+
+
+class Row(NamedTuple):
+    """One guard with one number, held against all runs.
+
+    guard         the guard; its `repr` is source
+    name          what its ladder is called
+    number        the number
+    cut           runs that it cuts, whatever their label, of `runs`
+    stopped       failures that it cuts, of `failures`
+    lost          successes that it cuts, of `successes`: an upper bound on harm, since the work may have been done
+    saved         calls, tokens and money of failed runs after the cut, as shares of all runs' own; None if unknown
+    forgone       the same of successful runs
+    """
+
+    guard: Guard
+    name: str
+    number: float
+    cut: int
+    runs: int
+    stopped: int
+    failures: int
+    lost: int
+    successes: int
+    saved: dict[str, Share | None]
+    forgone: dict[str, Share | None]
+
+    @property
+    def share_stopped(self) -> Share:
+        """Failures stopped, with Wilson's interval."""
+        return wilson(self.stopped, self.failures)
+
+    @property
+    def share_lost(self) -> Share:
+        """Successes lost, with Wilson's interval."""
+        return wilson(self.lost, self.successes)
+
+
+class Proposed(NamedTuple):
+    """A guard that the runs speak for, and one sentence that says why."""
+
+    guard: Guard
+    reason: str
+
+
+class Together(NamedTuple):
+    """The guards chosen on half of the tasks, replayed together over the runs of the other half."""
+
+    guards: tuple[Guard, ...]
+    stopped: int
+    failures: int
+    lost: int
+    successes: int
+    saved: dict[str, float | None]
+
+    def __str__(self) -> str:
+        stopped, lost = wilson(self.stopped, self.failures), wilson(self.lost, self.successes)
+        saved = ", ".join(
+            f"{100 * share:.1f} % of the {what}" for what, share in self.saved.items() if share is not None
+        )
+        return (
+            f"Chosen on one half of the tasks and replayed together over the other half, they stopped {self.stopped} of"
+            f" {self.failures} failures, {stopped}, lost {self.lost} of {self.successes} successes, {lost},"
+            f" and saved {saved}."
+        )
+
+
+def tried_together(guards: tuple[Guard, ...], found: Group, known: set[str]) -> Together:
+    """What `sweep.tried` found, in numbers. `known` says which of calls, tokens and money are."""
+    ran = {label: found.ran.get((0, label)) for label in (SUCCESS, FAILURE)}
+    cut = {label: found.cut.get((0, 0, label)) for label in (SUCCESS, FAILURE)}
+    saved: dict[str, float | None] = {}
+    for what in SPENT:
+        whole = sum(getattr(spent, what) for spent in found.ran.values())
+        stopped = cut[FAILURE]
+        saved[what] = (getattr(stopped, what) if stopped else 0) / whole if what in known and whole else None
+    runs = {label: (spent.runs if spent else 0) for label, spent in ran.items()}
+    hit = {label: (spent.runs if spent else 0) for label, spent in cut.items()}
+    return Together(guards, hit[FAILURE], runs[FAILURE], hit[SUCCESS], runs[SUCCESS], saved)
+
+
+@dataclass
+class Findings:
+    """What `limits` found.
+
+    report      what was read, dropped and unknown
+    tasks       how many tasks the runs are of
+    successes, failures     runs with these labels
+    headroom    the factor that the proposal was made with
+    known       which of calls, tokens and money are known well enough to say what is saved
+    rows        each guard with each number
+    unjudged    the guards that the runs say nothing about, and why
+    trials      for each guard: the rule with several headrooms, tried on tasks that it was not chosen on
+    proposal    the guards that the runs speak for; empty if `refused` says why there are none
+    together    the proposal's guards tried together
+    notes       what the numbers cannot say
+    """
+
+    report: Report
+    tasks: int
+    successes: int
+    failures: int
+    headroom: float
+    known: set[str]
+    rows: list[Row]
+    unjudged: dict[str, str]
+    trials: dict[str, list[Trial]]
+    proposal: list[Proposed] = field(default_factory=list)
+    refused: str = ""
+    together: Together | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def guards(self) -> list[Guard]:
+        """The proposed guards."""
+        return [proposed.guard for proposed in self.proposal]
+
+    @property
+    def python(self) -> str:
+        """The proposed guard set as Python, with a sentence of reason for each number."""
+        if not self.proposal:
+            return f"# No guard set is proposed: {self.refused}\n"
+        names = sorted({type(guard).__name__ for guard in self.guards})
+        lines = [f"from stoplib import {', '.join(names)}", "", "GUARDS = ["]
+        for guard, reason in self.proposal:
+            lines.append(fill(reason, 100, initial_indent="    # ", subsequent_indent="    # "))
+            lines.append(f"    {guard!r},")
+        return "\n".join([*lines, "]"]) + "\n"
+
+    def __str__(self) -> str:
+        from stoplib.traces.table import as_text
+
+        return as_text(self)
+
+    def as_csv(self) -> str:
+        """Every row, with its intervals."""
+        from stoplib.traces.table import as_csv
+
+        return as_csv(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data, ready for JSON."""
+        from stoplib.traces.table import as_dict
+
+        return as_dict(self)
+
+    def as_html(self) -> str:
+        """Everything as one page that needs no other file. Its charts need matplotlib, and are left out without it."""
+        from stoplib.traces.page import as_html
+
+        return as_html(self)
+
+    def chart(self, path: Paths) -> None:
+        """Draw failures stopped and successes lost over each guard's numbers, to a file such as `limits.png`.
+
+        Raises ImportError without matplotlib.
+        """
+        from stoplib.traces.chart import draw
+
+        draw(self).savefig(path)
