@@ -12,7 +12,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from stoplib.traces.ladders import Ladder
-from stoplib.traces.tally import Group, Tally, together
+from stoplib.traces.tally import Group, Spent, Tally, together
 from stoplib.traces.trace import FAILURE, SUCCESS
 
 SPLITS = 20
@@ -69,24 +69,31 @@ def split(groups: Sequence[str], seed: int, share: float = SHARE) -> tuple[list[
     return names[:middle], names[middle:]
 
 
-def trial(tally: Tally, place: int, headroom: float, seed: int) -> Trial | None:
-    """Choose on half of the tasks and try on the others, for several splits; None if no split has what it takes."""
-    ladder = tally.ladders[place]
+def halves(tally: Tally, seed: int) -> list[tuple[Group, Group]]:
+    """The runs of the tasks to choose on and those of the others, for several splits."""
+    names = list(tally.groups)
+    splits = (split(names, seed + number) for number in range(SPLITS))
+    return [(_of(tally, known), _of(tally, others)) for known, others in splits]
+
+
+def _of(tally: Tally, names: Sequence[str]) -> Group:
+    return together(tally.groups[name] for name in names)
+
+
+def trial(ladder: Ladder, place: int, headroom: float, splits: Sequence[tuple[Group, Group]]) -> Trial | None:
+    """Choose on the one half of the tasks and try on the other; None if no split has what it takes."""
     numbers, lost, stopped, saved = [], [], [], []
-    for number in range(SPLITS):
-        known, others = (
-            together(tally.groups[name] for name in names) for names in split(list(tally.groups), seed + number)
-        )
+    for known, others in splits:
         rung = chosen(ladder, place, known, headroom)
-        ran = {label: others.ran.get((place, label)) for label in (SUCCESS, FAILURE)}
-        if rung is None or ran[SUCCESS] is None or ran[FAILURE] is None:
+        good, bad = others.ran.get((place, SUCCESS)), others.ran.get((place, FAILURE))
+        if rung is None or good is None or bad is None:
             continue
-        cut = {label: others.cut.get((place, rung, label)) for label in (SUCCESS, FAILURE)}
+        nothing = Spent()
+        good_cut, bad_cut = (others.cut.get((place, rung, label), nothing) for label in (SUCCESS, FAILURE))
         numbers.append(ladder.numbers[rung])
-        lost.append(cut[SUCCESS].runs / ran[SUCCESS].runs if cut[SUCCESS] else 0.0)
-        stopped.append(cut[FAILURE].runs / ran[FAILURE].runs if cut[FAILURE] else 0.0)
-        calls = sum(spent.calls for (where, _), spent in others.ran.items() if where == place)
-        saved.append(cut[FAILURE].calls / calls if cut[FAILURE] and calls else 0.0)
+        lost.append(good_cut.runs / good.runs)
+        stopped.append(bad_cut.runs / bad.runs)
+        saved.append(bad_cut.calls / max(1, others.used(place, "calls")))
     if not numbers:
         return None
     least, most = min(numbers), max(numbers)

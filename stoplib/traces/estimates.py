@@ -53,7 +53,7 @@ class Bootstrap:
     25.0 % (0.0 to 75.0)
     """
 
-    def __init__(self, groups: int, seed: int = 0, resamples: int = 500) -> None:
+    def __init__(self, groups: int, seed: int = 0, resamples: int = 300) -> None:
         random = Random(seed)
         self.groups = groups
         self._drawn: list[list[int]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import Any, NamedTuple
 
 from stoplib.guards import Guard
@@ -137,8 +137,8 @@ class Findings:
         """The proposed guard set as Python, with a sentence of reason for each number."""
         if not self.proposal:
             return f"# No guard set is proposed: {self.refused}\n"
-        names = sorted({type(guard).__name__ for guard in self.guards})
-        lines = [f"from stoplib import {', '.join(names)}", "", "GUARDS = ["]
+        names = ", ".join(sorted({type(guard).__name__ for guard in self.guards}))
+        lines = [*wrap(f"from stoplib import ({names})", 100), "", "GUARDS = ["]
         for guard, reason in self.proposal:
             lines.append(fill(reason, 100, initial_indent="    # ", subsequent_indent="    # "))
             lines.append(f"    {guard!r},")

@@ -77,7 +77,8 @@ def _runs(
     if isinstance(source, Reading):
         return source
     if not isinstance(source, (str, PathLike)):
-        source = list(source)
-        if source and all(isinstance(one, Trace) for one in source):
-            return cast("list[Trace]", source)
-    return read(cast("Paths", source), labels=labels, success_at=success_at, errors=errors)
+        found: list[object] = list(source)
+        if found and all(isinstance(one, Trace) for one in found):
+            return cast("list[Trace]", found)
+        return read(cast("list[str]", found), labels=labels, success_at=success_at, errors=errors)
+    return read(source, labels=labels, success_at=success_at, errors=errors)

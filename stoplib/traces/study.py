@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stoplib.guards import max_steps
-from stoplib.traces.choosing import Trial, chosen, trial
+from stoplib.traces.choosing import Trial, chosen, halves, trial
 from stoplib.traces.estimates import Bootstrap, Share
 from stoplib.traces.findings import Findings, Proposed, Row
 from stoplib.traces.ladders import Ladder
@@ -72,8 +72,9 @@ class Study:
 
     def _trials(self) -> dict[str, list[Trial]]:
         trials = {}
+        splits = halves(self.tally, self.seed)
         for place, ladder in self.judged:
-            tried = (trial(self.tally, place, factor, self.seed) for factor in sorted({*HEADROOMS, self.headroom}))
+            tried = (trial(ladder, place, factor, splits) for factor in sorted({*HEADROOMS, self.headroom}))
             trials[ladder.name] = [one for one in tried if one is not None]
         return trials
 
@@ -98,7 +99,7 @@ class Shares:
         self._groups = groups
         self._place = place
         self._bootstrap = bootstrap
-        self._wholes = {what: [_used(group, place, what) for group in groups] for what in SPENT if what in known}
+        self._wholes = {what: [group.used(place, what) for group in groups] for what in SPENT if what in known}
 
     def of(self, rung: int, label: str) -> dict[str, Share | None]:
         """The shares that a number cuts off the runs with this label; None for what is unknown."""
@@ -108,10 +109,6 @@ class Shares:
             parts = {n: float(getattr(cell, what)) for n, cell in cells.items() if cell is not None}
             found[what] = self._bootstrap.ratio(parts, wholes)
         return found
-
-
-def _used(group: Group, place: int, what: str) -> float:
-    return float(sum(getattr(spent, what) for (where, _), spent in group.ran.items() if where == place))
 
 
 def _row(ladder: Ladder, place: int, rung: int, whole: Group, shares: Shares) -> Row:

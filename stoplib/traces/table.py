@@ -14,7 +14,7 @@ from stoplib.traces.findings import Findings, Row
 from stoplib.traces.tally import SPENT
 
 WIDTH = 100
-MOST_LOST = 0.5
+MOST_LOST = 0.2
 """Numbers that lose more of the successes than this are left out of the text: nobody would take them."""
 
 
@@ -35,15 +35,27 @@ def as_text(found: Findings) -> str:
 
 
 def worth_showing(found: Findings) -> list[Row]:
-    """The rows without those that lose most successes, and those that do the same as the next number."""
+    """The rows that somebody may want: from few successes lost up to the number that is proposed, or to none lost.
+
+    A guard that cuts no run has none.
+    """
+    proposed = {repr(guard) for guard in found.guards}
     shown = []
     for _, rows in groupby(found.rows, key=lambda row: row.name):
         of_guard = list(rows)
-        for row, after in zip(of_guard, [*of_guard[1:], None], strict=True):
-            same = after is not None and (row.stopped, row.lost, row.saved) == (after.stopped, after.lost, after.saved)
-            if row.share_lost.value <= MOST_LOST and not same:
-                shown.append(row)
+        if not of_guard[0].cut:
+            continue
+        wanted = next((n for n, row in enumerate(of_guard) if repr(row.guard) in proposed), None)
+        if wanted is None:
+            wanted = next((n for n, row in enumerate(of_guard) if not row.lost), len(of_guard))
+        shown += [row for row in of_guard[: wanted + 1] if row.share_lost.value <= MOST_LOST]
     return shown
+
+
+def silent(found: Findings) -> list[str]:
+    """The guards that cut no run, whatever their number."""
+    first = [next(rows) for _, rows in groupby(found.rows, key=lambda row: row.name)]
+    return [row.name for row in first if not row.cut]
 
 
 def _rows(found: Findings) -> Iterator[str]:
@@ -67,9 +79,11 @@ def _percent(share: Share | None) -> str:
 
 
 def _unjudged(found: Findings) -> Iterator[str]:
+    for name in silent(found):
+        yield f"{name} cuts none of these runs, whatever its number."
     for name, why in found.unjudged.items():
         yield fill(f"{name} is not judged: {why}.", WIDTH)
-    if found.unjudged:
+    if silent(found) or found.unjudged:
         yield ""
 
 
@@ -78,8 +92,8 @@ def _trials(found: Findings) -> Iterator[str]:
         return
     yield "Chosen on half of the tasks, tried on the other half: mean of the splits, in %"
     yield f"{'':32}{'headroom':>9}{'numbers':>22}{'stopped':>9}{'lost':>7}{'worst':>7}{'calls saved':>13}"
-    for name, trials in found.trials.items():
-        for one in trials:
+    for name in [name for name in found.trials if name not in silent(found)]:
+        for one in found.trials[name]:
             numbers = f"{one.numbers[0]:g}" if one.numbers[0] == one.numbers[1] else "{:g} to {:g}".format(*one.numbers)
             shares = f"{100 * one.stopped:9.1f}{100 * one.lost:7.1f}{100 * one.most_lost:7.1f}{100 * one.saved:13.1f}"
             yield f"{name:32}{one.headroom:>9g}{numbers:>22}{shares}"

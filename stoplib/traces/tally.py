@@ -51,6 +51,10 @@ class Group:
     cut: dict[tuple[int, int, str], Spent] = field(default_factory=dict)
     sizes: dict[str, float] = field(default_factory=dict)
 
+    def used(self, ladder: int, what: str) -> float:
+        """The calls, tokens or money of all runs that were held against this ladder."""
+        return float(sum(getattr(spent, what) for (number, _), spent in self.ran.items() if number == ladder))
+
     def add(self, other: Group) -> None:
         """Add the runs of another group."""
         for key, spent in other.ran.items():
