@@ -76,6 +76,11 @@ class Builder:
         draft.results[number] = Result(draft.calls[number], text, status)
         return True
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a call is unanswered."""
+        return bool(self._open)
+
     def waits_for(self, id: str | None) -> bool:
         """Whether a call with this id is unanswered."""
         return id is not None and any(draft.calls[number].id == id for draft, number in self._open)

@@ -49,6 +49,7 @@ def _chart(axes: Any, rows: Sequence[Row], found: Findings) -> None:
     for number in proposed:
         axes.axvline(number, color=CHOSEN, linestyle=":", label="proposed")
     axes.set(title=rows[0].name, ylim=(0, 100), xscale="log" if numbers[-1] > 20 * numbers[0] else "linear")
+    axes.xaxis.set_major_formatter("{x:,g}")
     axes.set_ylabel("% of its kind")
     axes.grid(alpha=0.3)
 

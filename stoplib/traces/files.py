@@ -12,11 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from stoplib.traces.jsonstream import END, Broken, Item, items
+from stoplib.traces.jsonstream import END, NO_JSON, Broken, Item, items
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
-NO_ZSTD = "compressed with zstd: that needs Python 3.14, or `pip install backports.zstd`"
+NO_ZSTD = "packed with zstd, which needs Python 3.14 or the package backports.zstd"
 
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -109,4 +109,4 @@ def _member(archive: Any, name: str) -> Any:
     except NotImplementedError:
         return Broken(NO_ZSTD)
     except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as error:
-        return Broken(f"{name}: {error}")
+        return Broken(NO_JSON, f"{name}: {error}")

@@ -27,9 +27,14 @@ NEXT_DOCUMENT = re.compile(r"\n(?=[{\[])")
 
 
 class Broken(NamedTuple):
-    """Stands where something cannot be read."""
+    """Stands where something cannot be read: why, the same words for all of a kind, and more about this one."""
 
     why: str
+    detail: str = ""
+
+
+NO_JSON = "no JSON"
+BREAKS_OFF = "breaks off"
 
 
 class End:
@@ -99,7 +104,7 @@ def lines(buffer: Buffer) -> Iterator[Item]:
             try:
                 yield Item(json.loads(line), number=number)
             except (ValueError, RecursionError) as error:
-                yield Item(Broken(f"no JSON: {error}"), number=number)
+                yield Item(Broken(NO_JSON, str(error)), number=number)
     yield Item(END)
 
 
@@ -114,7 +119,7 @@ def documents(buffer: Buffer) -> Iterator[Item]:
             else:
                 yield Item(buffer.value())
         except Malformed as error:
-            yield Item(Broken(str(error)))
+            yield Item(error.broken)
             if not buffer.skip_to(NEXT_DOCUMENT):
                 yield Item(END)
                 return
@@ -183,6 +188,10 @@ def _speaks(value: dict[str, Any]) -> bool:
 class Malformed(ValueError):
     """The text is no JSON here."""
 
+    def __init__(self, why: str, detail: str = "") -> None:
+        super().__init__(f"{why}: {detail}")
+        self.broken = Broken(why, detail)
+
 
 class Buffer:
     """The text of a file from some place on; more of it is read when it is needed."""
@@ -224,8 +233,7 @@ class Buffer:
         """Pass this character. Raises Malformed if another one stands here."""
         found = self.peek()
         if found != character:
-            what = f"{found!r} stands where {character!r} should" if found else "the file breaks off"
-            raise Malformed(what)
+            raise Malformed(NO_JSON, f"{found!r} where {character!r} should be") if found else Malformed(BREAKS_OFF)
         self.at += 1
 
     def value(self) -> Any:
@@ -238,7 +246,8 @@ class Buffer:
                 if not self.ended and self._end_of_structure() is None and len(self.text) - self.at < LARGEST:
                     self.more()
                     continue
-                raise Malformed("the file breaks off" if self.ended else f"no JSON: {error}") from error
+                whole = self._end_of_structure() is not None
+                raise Malformed(NO_JSON if whole else BREAKS_OFF, str(error)) from error
             if end == len(self.text) and self.text[-1] not in '"]}' and self.more():
                 continue  # a number may go on
             self.at = end
@@ -247,7 +256,7 @@ class Buffer:
     def value_or_broken(self) -> Any:
         """The value that begins here, or a `Broken` in its place. Raises Malformed if its end cannot be found."""
         if not self.peek():
-            raise Malformed("the file breaks off")
+            raise Malformed(BREAKS_OFF)
         try:
             return self.value()
         except Malformed as error:
@@ -255,7 +264,7 @@ class Buffer:
             if end is None:
                 raise
             self.at = end
-            return Broken(str(error.__cause__ or error))
+            return error.broken
 
     def skip_to(self, place: re.Pattern[str]) -> bool:
         """Go to the next such place. Whether there is one."""

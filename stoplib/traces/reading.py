@@ -24,6 +24,9 @@ NOT_AS_IT_SHOULD = (KeyError, TypeError, ValueError, AttributeError, IndexError,
 UNREADABLE = (OSError, EOFError, NotImplementedError)
 
 NO_STEP = "not one model call"
+NO_FORMAT = "no known format"
+NOT_AS = "not as it should be"
+CUT_SHORT = "cannot be read on"
 
 Labels = Mapping[str, Any]
 
@@ -130,25 +133,25 @@ class Reading:
         try:
             form = recognised(source)
             if form is None:
-                self.report.drop(str(source.path), "", "no known format")
+                self.report.drop(str(source.path), "", NO_FORMAT)
                 return
             for trace in self._of_format(source, form):
                 found += 1
                 self.report.files[form.name] += found == 1
                 yield trace
         except UNREADABLE as error:
-            self.report.drop(str(source.path), f"after {found} runs", f"cannot be read on: {error}")
+            self.report.drop(str(source.path), f"after {found} runs", CUT_SHORT, str(error))
 
     def _of_format(self, source: Source, form: Format) -> Iterator[Trace]:
-        options = self._options._replace(name=source.name)
         for record in form.records(source.items()):
+            options = self._options._replace(name=source.name, number=record.number)
             if isinstance(record.value, Broken):
-                self.report.drop(str(source.path), record.place, record.value.why)
+                self.report.drop(str(source.path), record.place, *record.value)
                 continue
             try:
                 trace = form.trace(record.value, options)
             except NOT_AS_IT_SHOULD as error:
-                self.report.drop(str(source.path), record.place, f"not as it should be: {_said(error)}")
+                self.report.drop(str(source.path), record.place, NOT_AS, _said(error))
                 continue
             if not trace.steps:
                 self.report.drop(str(source.path), record.place or trace.id, NO_STEP)

@@ -63,11 +63,12 @@ class Report:
             self.with_usage += step.usage is not None
             self.without_result += step.results.count(None)
 
-    def drop(self, file: str, place: str, why: str) -> None:
+    def drop(self, file: str, place: str, why: str, detail: str = "") -> None:
         """Something could not be read."""
         self.dropped[why] += 1
         if len(self.examples) < EXAMPLES:
-            self.examples.append(f"{file}{f', {place}' if place else ''}: {why}")
+            where = ", ".join(part for part in (file, place) if part)
+            self.examples.append(": ".join(part for part in (where, why, detail) if part))
 
     @property
     def total(self) -> int:
@@ -115,14 +116,17 @@ class Report:
 
     def _coverage(self) -> list[str]:
         used = f"{self.with_usage} of {_number(self.steps, 'model call')}"
-        lines = [f"tokens of {used}" + (f"; only a sum for {self.totals_only} runs" if self.totals_only else "")]
+        lines = [
+            f"tokens of {used}" + (f"; only one sum for {_number(self.totals_only, 'run')}" if self.totals_only else "")
+        ]
         lines.append(f"cost in {self.known['cost']} of {_number(self.total, 'run')}, times in {self.known['seconds']}")
         errors = ", ".join(f"{how} in {n}" for how, n in self.errors.most_common())
         lines.append(f"failed calls: {errors or 'no run'}")
         missing = [(self.total - self.known[what], what) for what in ("arguments", "results")]
         lines += [f"no {what} in {_number(n, 'run')}" for n, what in missing if n]
         if self.without_result or self.stray:
-            lines.append(f"{self.without_result} calls without a result, {self.stray} results without a call")
+            calls, results = _number(self.without_result, "call"), _number(self.stray, "result")
+            lines.append(f"{calls} without a result, {results} without a call")
         return lines
 
 

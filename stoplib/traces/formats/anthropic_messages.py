@@ -37,7 +37,7 @@ class AnthropicMessages(Format):
                 said.read(run, message.get("content"))
         model = about.get("model") or next((m["model"] for m in messages if m.get("model")), "")
         return run.trace(
-            str(about.get("id") or about.get("task_id") or options.name),
+            str(about.get("id") or options.id),
             str(about["task_id"]) if about.get("task_id") is not None else None,
             label=own_label(about, options.success_at),
             model=str(model),

@@ -17,11 +17,18 @@ class Options(NamedTuple):
     success_at   the reward from which on a run succeeded
     errors       a result in which this is found is a failed call, in formats that do not flag them
     name         the name of the file, without its endings
+    number       the run's line or place in the file, if it has one
     """
 
     success_at: float = 1.0
     errors: re.Pattern[str] | None = None
     name: str = ""
+    number: int | None = None
+
+    @property
+    def id(self) -> str:
+        """What to call a run that has no name of its own."""
+        return self.name if self.number is None else f"{self.name}#{self.number}"
 
     def status(self, text: str) -> str:
         """Whether this result is one of a failed call."""

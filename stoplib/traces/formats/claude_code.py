@@ -55,7 +55,8 @@ class ClaudeCode(Format):
                 _read_block(run, message, replies, since(start, before))
             else:
                 _read_user(run, message.get("content"))
-            before = moment(line.get("timestamp")) or before
+            if line["type"] == "assistant" or _results(message):
+                before = moment(line.get("timestamp")) or before
         session = str(lines[0]["sessionId"])
         return run.trace(
             f"{session}#{number}",
@@ -85,8 +86,17 @@ def _requests(session: list[dict[str, Any]]) -> Iterator[Item]:
         if said is not None and owner.setdefault(str(said), request) != request:
             continue
         requests.setdefault(request, []).append(line)
-    for number, lines in enumerate(requests.values(), 1):
+    runs = [lines for lines in requests.values() if _is_request(lines[0]) or _has_reply(lines)]
+    for number, lines in enumerate(runs, 1):
         yield Item((number, lines), number=number)
+
+
+def _has_reply(lines: list[dict[str, Any]]) -> bool:
+    return any(line["type"] == "assistant" for line in lines)
+
+
+def _results(message: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block for block in blocks_of(message.get("content")) if block.get("type") == "tool_result"]
 
 
 def _is_request(line: dict[str, Any]) -> bool:
@@ -95,8 +105,7 @@ def _is_request(line: dict[str, Any]) -> bool:
         return False
     blocks = list(blocks_of(line["message"].get("content")))
     words = "".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text").strip()
-    answers = any(block.get("type") == "tool_result" for block in blocks)
-    return bool(blocks) and not answers and not words.startswith(NOT_A_PERSON)
+    return bool(blocks) and not _results(line["message"]) and not words.startswith(NOT_A_PERSON)
 
 
 def _read_block(run: Builder, message: dict[str, Any], replies: dict[str, Draft], seconds: float | None) -> None:

@@ -13,6 +13,7 @@ from stoplib.traces.trace import ERROR, OK, Trace
 
 COMMAND = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n```", re.DOTALL)
 OBSERVATION = re.compile(r"\A\s*(?:<exception>.*?</exception>\s*)?<returncode>(-?\d+)</returncode>", re.DOTALL)
+TIMED_OUT = "timed out and has been killed"
 OUTPUT = re.compile(r"<output>\n?(.*?)\n?(?:</output>|\Z)", re.DOTALL)
 
 
@@ -45,7 +46,7 @@ class MiniSweAgent(Format):
                 usage = openai_usage((extra.get("response") or {}).get("usage"))
                 seconds = since(start, before) if time is not None else None
                 run.reply(text, _calls(text, extra), usage=usage, cost=money(extra.get("cost")), seconds=seconds)
-            elif role == "tool" or _is_observation(message):
+            elif role in ("tool", "user") and run.waiting:
                 result, status = _observed(text, extra)
                 run.result(result, message.get("tool_call_id"), status)
             elif role == "user":
@@ -90,4 +91,4 @@ def _observed(text: str, extra: dict[str, Any]) -> tuple[str, str]:
     if output is None:
         found = OUTPUT.search(text)
         output = found[1] if found else text
-    return str(output).strip(), OK if code in (0, None) else ERROR
+    return str(output).strip(), ERROR if code not in (0, None) or (code is None and TIMED_OUT in text) else OK

@@ -42,9 +42,8 @@ class OpenAIMessages(Format):
             _read_messages(run, messages, options)
         if run.last is not None and (usage := openai_usage(about.get("usage"))):
             run.last.usage = usage
-        id = about.get("id") or about.get("task_id") or options.name
         return run.trace(
-            str(id),
+            str(about.get("id") or options.id),
             str(about["task_id"]) if about.get("task_id") is not None else None,
             label=own_label(about, options.success_at),
             model=str(about.get("model") or ""),

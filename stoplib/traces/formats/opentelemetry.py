@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoplib.messages import ToolCall, Usage
+from stoplib.reasons import TOOLS_ASKED
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import arguments_of, label_of, since, text_of, usage_of
 from stoplib.traces.formats.base import Format, Head, Options
 from stoplib.traces.jsonstream import Broken, Item
 from stoplib.traces.spans import EVALUATION, Span, Spans, spans_in
 from stoplib.traces.trace import ERROR, OK, UNKNOWN, Trace
+
+NO_CONTENT = "(no content)"
+"""Stands for words that the spans leave out: there were some, so the reply was not empty."""
 
 MODEL, TOOL = ("chat", "generate_content", "text_completion"), "execute_tool"
 
@@ -102,7 +106,8 @@ class _Reader:
                 elif message.get("role") == "user" and part.get("type") == "text":
                     self.run.asked(text_of(part.get("content")))
         calls, words = [], []
-        for message in _messages(span, "gen_ai.output.messages", "gen_ai.completion"):
+        messages = _messages(span, "gen_ai.output.messages", "gen_ai.completion")
+        for message in messages:
             for part in message.get("parts") or []:
                 if part.get("type") == "tool_call":
                     calls.append(ToolCall(str(part["name"]), arguments_of(part.get("arguments")), part.get("id")))
@@ -110,7 +115,8 @@ class _Reader:
                     words.append(text_of(part.get("content")))
         reasons = span["gen_ai.response.finish_reasons"]
         stop = str(reasons[0]) if isinstance(reasons, list) and reasons and not calls else None
-        words = words or (["(no content)"] if stop not in ("tool_calls", "tool_call", "tool_use") else [])
+        if not messages and stop not in TOOLS_ASKED:
+            words.append(NO_CONTENT)
         seconds = since(self.start, span.start)
         self.run.reply("".join(words), calls, usage=_usage(span), seconds=seconds, stop=stop)
 
