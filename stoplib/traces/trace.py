@@ -118,25 +118,25 @@ class Trace:
         if self.recorded is not None:
             return self.recorded if price is None else self.recorded.replaced(price=price)
         run = Run(self.prompt, lambda: 0.0, model=self.model or "model", price=price)
-        for step in self.steps:
-            self._count(run, step)
+        for number, step in enumerate(self.steps, 1):
+            _count(run, step, last=number == len(self.steps))
         if self.seconds is not None:
             run.seconds = max(run.seconds, self.seconds)
         said = ending(run.trace[-1].reply) if run.trace else None
         reason, detail = said or (UNFINISHED, self.ended or "the recording ends here")
         return outcome_of(run, Ending(reason, detail), None)
 
-    def _count(self, run: Run, step: TraceStep) -> None:
-        """Let the run count one step, as it counts those of a live one."""
-        last = step is self.steps[-1]
-        there = [place for place, result in enumerate(step.results, 1) if result is not None]
-        goes_on = not last or bool(there)
-        stop = step.stop if not goes_on else None if step.calls else "pause_turn"
-        run.seconds = max(run.seconds, step.seconds or 0.0)
-        run.record_reply(Reply(step.text, step.calls, step.usage or NO_USAGE, stop))
-        calls = run.trace[-1].calls
-        answered = (there[-1] if there else 0) if last else len(calls)  # at the end the rest was not to be had
-        for call, result in zip(calls[:answered], step.results, strict=False):
-            said = (result.text, result.status) if result else (f"no result ({run.steps}, {call.id})", NOT_RUN)
-            run.record_result(Result(call, *said))
-        run.at = "asked" if last and answered < len(calls) else "called" if goes_on else run.at
+
+def _count(run: Run, step: TraceStep, last: bool) -> None:
+    """Let the run count one step, as it counts those of a live one."""
+    there = [place for place, result in enumerate(step.results, 1) if result is not None]
+    goes_on = not last or bool(there)
+    stop = step.stop if not goes_on else None if step.calls else "pause_turn"
+    run.seconds = max(run.seconds, step.seconds or 0.0)
+    run.record_reply(Reply(step.text, step.calls, step.usage or NO_USAGE, stop))
+    calls = run.trace[-1].calls
+    answered = (there[-1] if there else 0) if last else len(calls)  # at the end the rest was not to be had
+    for call, result in zip(calls[:answered], step.results, strict=False):
+        said = (result.text, result.status) if result else (f"no result ({run.steps}, {call.id})", NOT_RUN)
+        run.record_result(Result(call, *said))
+    run.at = "asked" if last and answered < len(calls) else "called" if goes_on else run.at

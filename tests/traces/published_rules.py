@@ -192,9 +192,7 @@ same_result_in_a_row = in_a_row(text_of)
 same_result_empty_ignored = in_a_row(text_of, said_something)
 a_b_a_b = back_and_forth(2)
 bundle = either((same_call_in_a_row, 5), (same_call_fails, 3), (a_b_a_b, 1), (errors_in_a_row, 5))
-like_openhands = either(
-    (same_call_and_result_in_a_row, 4), (same_call_fails_in_a_row, 3), (back_and_forth(3), 1)
-)
+like_openhands = either((same_call_and_result_in_a_row, 4), (same_call_fails_in_a_row, 3), (back_and_forth(3), 1))
 
 #: each with its numbers, and for tau-bench and tau2-bench failures stopped / successes lost, in percent
 PUBLISHED = {

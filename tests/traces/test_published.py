@@ -64,7 +64,8 @@ class TestCounts:
     """Runs, labels, calls."""
 
     @pytest.mark.parametrize(
-        ("source", "runs", "successes", "calls", "without_a_call"), [(TAU, 200, 84, 1164, 18), (TAU2, 330, 202, 3308, 3)]
+        ("source", "runs", "successes", "calls", "without_a_call"),
+        [(TAU, 200, 84, 1164, 18), (TAU2, 330, 202, 3308, 3)],
     )
     def test_runs_successes_and_calls(self, source, runs, successes, calls, without_a_call):
         """Nothing is lost on the way, and nothing is counted twice."""
@@ -113,7 +114,9 @@ class TestRules:
     def test_rule(self, name, place):
         """Each rule with each of its numbers."""
         _, expected = (PUBLISHED | BY_MESSAGE)[name]
-        assert {n: both.split()[place] for n, both in expected.items()} == table(SOURCES[place], name in BY_MESSAGE)[name]
+        assert {n: both.split()[place] for n, both in expected.items()} == table(SOURCES[place], name in BY_MESSAGE)[
+            name
+        ]
 
     @pytest.mark.parametrize("times", TIMES_THE_MEDIAN)
     def test_times_the_median_of_the_file(self, times, place):
