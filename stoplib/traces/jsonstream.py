@@ -261,7 +261,7 @@ class Buffer:
             return self.value()
         except Malformed as error:
             end = self._end_of_structure()
-            if end is None:
+            if end is None or end == self.at:  # there would be no progress
                 raise
             self.at = end
             return error.broken
