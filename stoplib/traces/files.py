@@ -45,9 +45,9 @@ def _inside(folder: Path) -> Iterator[Path]:
 class Source:
     """One file, and how far it has been read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, size: int) -> None:
         self.path = path
-        self.size = path.stat().st_size
+        self.size = size
         self._raw: IO[bytes] | None = None
 
     @property

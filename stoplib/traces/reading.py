@@ -103,11 +103,16 @@ class Reading:
     def __init__(self, files: list[Path], labels: Labels, options: Options) -> None:
         self.files = files
         self.report = Report()
-        self.size = sum(file.stat().st_size for file in files)
+        self._sizes = [file.stat().st_size for file in files]
         self._labels = labels
         self._options = options
         self._before = 0
         self._source: Source | None = None
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(self._sizes)
 
     @property
     def position(self) -> int:
@@ -121,8 +126,8 @@ class Reading:
     def __iter__(self) -> Iterator[Trace]:
         self.report = Report()
         self._before = 0
-        for file in self.files:
-            self._source = Source(file)
+        for file, size in zip(self.files, self._sizes, strict=True):
+            self._source = Source(file, size)
             yield from self._runs(self._source)
             self._before += self._source.size
             self._source = None
