@@ -6,7 +6,8 @@ import gzip
 import json
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from io import TextIOWrapper
 from os import PathLike
 from pathlib import Path
@@ -95,11 +96,10 @@ def _archive(raw: IO[bytes]) -> Iterator[Item]:
 @contextmanager
 def _opened(raw: IO[bytes]) -> Iterator[Any]:
     """The archive, with zstd where this Python has it or the package for it is installed."""
-    try:
-        from backports.zstd import zipfile as with_zstd  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        with_zstd = zipfile
-    with with_zstd.ZipFile(raw) as archive:
+    module: Any = zipfile
+    with suppress(ImportError):
+        module = import_module("backports.zstd.zipfile")
+    with module.ZipFile(raw) as archive:
         yield archive
 
 
