@@ -30,7 +30,7 @@ class Ladder(NamedTuple):
     make      gives the guard for a number; the higher the number, the later it fires in any run
     numbers   the numbers, from the strictest on
     needs     what a recording has to say for it: some of usage, seconds, errors, arguments, results, price
-    size      of a budget, the size of a run that it limits: steps, calls, tokens, rough, money or seconds
+    size      of a budget, what a run needs of it: steps, calls, tokens, rough, money or seconds
     label     what it is called in tables, if not by the guard's own name
     least     the strictest number that is ever proposed: one repeat, or one error, is often sound work
 

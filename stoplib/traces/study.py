@@ -76,7 +76,7 @@ class Study:
         for place, ladder in self.judged:
             tried = (trial(ladder, place, factor, splits) for factor in sorted({*HEADROOMS, self.headroom}))
             trials[ladder.name] = [one for one in tried if one is not None]
-        return trials
+        return {name: tried for name, tried in trials.items() if tried}
 
     def _rows(self) -> list[Row]:
         groups = [self.tally.groups[name] for name in sorted(self.tally.groups)]

@@ -17,18 +17,22 @@ MOST_GROUPS = 512
 """More tasks than this are put together at random, so that memory does not grow with them."""
 
 CHARACTERS_PER_TOKEN = 4
+BILLION = 1_000_000_000
 SPENT = ("calls", "tokens", "money")
 START = Place(0, 0, 0, 0.0)
 
 
 @dataclass
 class Spent:
-    """Sums over runs: how many there are, and the calls, tokens and money that they used."""
+    """Sums over runs: how many there are, and the calls, tokens and money that they used.
+
+    Money is in billionths, since whole numbers add up to the same in any order.
+    """
 
     runs: int = 0
     calls: int = 0
     tokens: int = 0
-    money: float = 0.0
+    money: int = 0
 
     def add(self, other: Spent) -> None:
         """Add what others used."""
@@ -44,7 +48,7 @@ class Group:
 
     ran     what the runs used, by ladder and label: those whose recording says what the ladder needs
     cut     what those runs used after the guard had fired, by ladder, number and label
-    sizes   the largest success: its steps, calls, tokens, rough tokens, money, seconds
+    sizes   what the largest success needs: steps, calls, tokens, rough tokens, money, seconds
     """
 
     ran: dict[tuple[int, str], Spent] = field(default_factory=dict)
@@ -133,7 +137,8 @@ class Money:
 
     def between(self, place: Place, end: Place) -> Spent:
         """What the run used from one place to another."""
-        return Spent(1, end.calls - place.calls, end.tokens - place.tokens, self.at(end) - self.at(place))
+        money = round((self.at(end) - self.at(place)) * BILLION)
+        return Spent(1, end.calls - place.calls, end.tokens - place.tokens, money)
 
 
 def goes_on(place: Place, end: Place) -> bool:
@@ -152,10 +157,10 @@ def _folded(name: str) -> str:
 
 
 def _sizes(trace: Trace, climbed: Climbed, cost: float) -> dict[str, float]:
-    """How large a run is, in what budgets limit."""
+    """How large the budgets have to be that do not cut this run."""
     return {
         "steps": climbed.end.steps,
-        "calls": climbed.end.calls,
+        "calls": climbed.end.calls + (not trace.steps[-1].calls),  # a used-up quota leaves no call for the answer
         "tokens": climbed.end.tokens,
         "rough": climbed.characters / CHARACTERS_PER_TOKEN,
         "money": cost,

@@ -12,7 +12,7 @@ FEWEST_TASKS = 5
 
 UNITS = {
     "steps": "steps",
-    "calls": "tool calls",
+    "calls": "tool calls, the answer after them counted as one",
     "tokens": "tokens",
     "rough": "tokens (characters / 4)",
     "money": "of money",
@@ -60,7 +60,7 @@ def reason(ladder: Ladder, number: float, headroom: float, successes: int, size:
     """Why this number, without what a trial says of it."""
     if ladder.size:
         said = (
-            f"the largest of {successes} successes has {size:,.6g} {UNITS[ladder.size]}; {headroom:g} times that,"
+            f"the largest of {successes} successes needs {size:,.6g} {UNITS[ladder.size]}; {headroom:g} times that,"
             f" rounded up to a number that was tried, is {number:,.6g}"
         )
     else:

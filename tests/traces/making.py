@@ -32,7 +32,8 @@ def population(runs=120, tasks=30, seed=1, usage=True):
                 for n, s in enumerate(steps)
             ]
         label = SUCCESS if success else FAILURE
-        steps.append(TraceStep("Done.", usage=Usage(1000, 30) if usage else None, seconds=2.0 * len(steps)))
+        known = {"usage": Usage(1000, 30), "cost": 0.01, "seconds": 2.0 * len(steps)} if usage else {}
+        steps.append(TraceStep("Done.", **known))
         found.append(
             Trace(
                 f"{number}", f"task {task}", tuple(steps), label, "made up", errors="flagged", seconds=2.0 * len(steps)

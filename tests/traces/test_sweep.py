@@ -26,12 +26,8 @@ FEW = [
 
 
 def as_data(tally):
-    """A tally as plain values; money to nine digits, since sums of it depend on their order."""
-
-    def plain(sums):
-        return {key: (s.runs, s.calls, s.tokens, round(s.money, 9)) for key, s in sorted(sums.items())}
-
-    return {name: (plain(g.ran), plain(g.cut), g.sizes) for name, g in sorted(tally.groups.items())}
+    """A tally as plain values."""
+    return {name: (group.ran, group.cut, group.sizes) for name, group in sorted(tally.groups.items())}
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +144,10 @@ class TestSums:
         assert {(0, "success"), (0, "failure"), (1, "success"), (1, "failure"), (2, "success")} == set(group.ran)
 
     def test_the_largest_success(self):
-        """In what budgets limit."""
+        """What it needs of each budget; of a quota of calls one more than it makes, for the answer after them."""
         group = together(tallied(list(self.runs()), FEW).groups.values())
         sizes = {name: group.sizes[name] for name in ("steps", "calls", "tokens", "money", "seconds")}
-        assert {"steps": 5, "calls": 4, "tokens": 4565, "money": 0.0, "seconds": 0.0} == sizes
+        assert {"steps": 5, "calls": 5, "tokens": 4565, "money": 0.0, "seconds": 0.0} == sizes
 
     @pytest.mark.parametrize(("place", "on"), [((4, 4), True), ((5, 3), True), ((5, 4), False), ((6, 4), False)])
     def test_goes_on(self, place, on):
@@ -191,10 +187,7 @@ class TestMemory:
         whole = together(apart.groups.values())
         for tally in (*found, halves[0]):
             same = together(tally.groups.values())
-            assert (whole.ran.keys(), whole.sizes) == (same.ran.keys(), same.sizes)
-            assert [(c.runs, c.calls, c.tokens) for _, c in sorted(whole.cut.items())] == [
-                (c.runs, c.calls, c.tokens) for _, c in sorted(same.cut.items())
-            ]
+            assert (whole.ran, whole.cut, whole.sizes) == (same.ran, same.cut, same.sizes)
         assert found[0].groups.keys() == found[1].groups.keys()
 
     def test_a_group_is_that_of_the_task(self):
