@@ -16,6 +16,9 @@ from stoplib.traces.trace import FAILURE, SUCCESS
 
 Paths = str | Path
 
+WIDTH = 100
+"""Characters in a line of what is written for people."""
+
 
 class Row(NamedTuple):
     """One guard with one number, held against all runs.
@@ -136,11 +139,12 @@ class Findings:
     def python(self) -> str:
         """The proposed guard set as Python, with a sentence of reason for each number."""
         if not self.proposal:
-            return f"# No guard set is proposed: {self.refused}\n"
+            said = f"No guard set is proposed: {self.refused}"
+            return fill(said, WIDTH, initial_indent="# ", subsequent_indent="# ") + "\n"
         names = ", ".join(sorted({type(guard).__name__ for guard in self.guards}))
-        lines = [*wrap(f"from stoplib import ({names})", 100), "", "GUARDS = ["]
+        lines = [*wrap(f"from stoplib import ({names})", WIDTH), "", "GUARDS = ["]
         for guard, reason in self.proposal:
-            lines.append(fill(reason, 100, initial_indent="    # ", subsequent_indent="    # "))
+            lines.append(fill(reason, WIDTH, initial_indent="    # ", subsequent_indent="    # "))
             lines.append(f"    {guard!r},")
         return "\n".join([*lines, "]"]) + "\n"
 

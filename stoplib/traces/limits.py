@@ -8,7 +8,7 @@ from os import PathLike
 from typing import cast
 
 from stoplib.limits import amount
-from stoplib.prices import Price, price_of
+from stoplib.prices import Price
 from stoplib.traces.choosing import split
 from stoplib.traces.files import Paths
 from stoplib.traces.findings import Findings, tried_together
@@ -58,7 +58,7 @@ def limits(
     """
     amount("limits", "headroom", headroom, above_zero=True)
     runs = _runs(source, labels, success_at, errors)
-    cost = price if isinstance(price, Price) else price_of(None, price)
+    cost = price if price is None or isinstance(price, Price) else Price(**price)
     tally = tallied(runs, [*ladders(priced=cost is not None), *also], cost, executor, progress)
     if not tally.report.total:
         raise ValueError(f"there is not one run to learn from\n{tally.report}")

@@ -46,7 +46,8 @@ def read(
     errors      a regular expression: in a format that does not flag failed calls, a result in which it is found is one
 
     The `report` of what comes back says what was read, dropped and unknown; it is complete when the last run has been
-    taken. What cannot be read is dropped and counted, and the rest goes on. Raises FileNotFoundError.
+    taken. What cannot be read is dropped and counted, and the rest goes on. Raises FileNotFoundError, and ValueError
+    for labels or a regular expression that are none.
 
     >>> from tempfile import TemporaryDirectory
     >>> from stoplib import answer, script, run
@@ -65,7 +66,10 @@ def read(
     known    failed calls: flagged in 1
     """
     known = {} if labels is None else labels if isinstance(labels, Mapping) else labels_of(labels)
-    pattern = None if errors is None else re.compile(errors)
+    try:
+        pattern = None if errors is None else re.compile(errors)
+    except re.error as error:
+        raise ValueError(f"errors is no regular expression: {errors!r}: {error}") from None
     return Reading(list(files_of(paths)), known, Options(success_at, pattern))
 
 

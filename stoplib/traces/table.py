@@ -10,10 +10,9 @@ from textwrap import fill
 from typing import Any
 
 from stoplib.traces.estimates import Share
-from stoplib.traces.findings import Findings, Row
+from stoplib.traces.findings import WIDTH, Findings, Row
 from stoplib.traces.tally import SPENT
 
-WIDTH = 100
 MOST_LOST = 0.2
 """Numbers that lose more of the successes than this are left out of the text: nobody would take them."""
 

@@ -272,7 +272,7 @@ class TestRefusals:
         found = limits([trace.labelled(label(n)) for n, trace in enumerate(runs)])
         assert ([], None) == (found.proposal, found.together)
         assert said in found.refused
-        assert found.refused in str(found) and found.refused in found.python
+        assert said in found.python and found.python in str(found)
         assert found.refused == found.as_dict()["refused"]
 
     @pytest.mark.parametrize(("successes", "refused"), [(19, True), (20, False), (21, False)])
