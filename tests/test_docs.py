@@ -385,12 +385,13 @@ class TestArchitecture:
     def files(self):
         """The library's files by their name in the drawing."""
         for name in self.floors():
-            if name != "guards":
+            if name not in ("guards", "traces.formats"):
                 yield name, PACKAGE / f"{name.replace('.', '/')}.py"
 
     def test_every_file_is_drawn(self):
         """Each file and folder of the package is in the drawing, and what is drawn is there."""
         inner = ("course", "guards", "providers")
+        inner = ("course", "guards", "traces")
         rooms = {"stoplib": set(inner), **{f"stoplib/{name}": set() for name in inner}}
         found = {
             folder: {path.stem for path in (ROOT / folder).iterdir() if path.suffix == ".py" or path.is_dir()}

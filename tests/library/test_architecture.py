@@ -13,6 +13,7 @@ import stoplib
 
 PACKAGE = Path(stoplib.__file__).parent
 CORE = sorted([*PACKAGE.glob("*.py"), *(PACKAGE / "guards").glob("*.py")])
+CORE.remove(PACKAGE / "__main__.py")  # the command line stands above all rooms
 GUARDS = [path for path in CORE if path.parent.name == "guards"]
 ROOMS_ABOVE = ("course", "traces", "providers")
 
