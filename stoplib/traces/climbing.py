@@ -6,8 +6,8 @@ fired yet has to be asked, and no number costs a replay of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from stoplib.guards import GATES, Guard
 from stoplib.guards.core import Function
@@ -28,17 +28,27 @@ class Place(NamedTuple):
 
 
 class Climb:
-    """One ladder during one run: the guard that is asked now, and where those before it have fired."""
+    """One ladder during one run: the guard that is asked now, and where those before it have fired.
+
+    `fires` is that of the guard that is asked: most looks end with it, so nothing stands in between.
+    """
 
     def __init__(self, guards: Sequence[Guard]) -> None:
         self.guards = guards
         self.fired: list[Place] = []
+        self.fires: Callable[[Run], Any] = guards[0].fires
 
-    def look(self, run: Run) -> None:
-        """Ask the guards, from the strictest on, until one does not fire."""
-        guards, fired = self.guards, self.fired
-        while len(fired) < len(guards) and guards[len(fired)].fires(run):
-            fired.append(Place(len(run.trace), run.tool_calls, run.tokens, run.cost or 0.0))
+    def go_on(self, run: Run) -> None:
+        """The guard has fired: ask the next ones, until one does not."""
+        place = Place(len(run.trace), run.tool_calls, run.tokens, run.cost or 0.0)
+        while self.fires(run):
+            self.fired.append(place)
+            number = len(self.fired)
+            self.fires = self.guards[number].fires if number < len(self.guards) else _never
+
+
+def _never(run: Run) -> bool:
+    return False
 
 
 class Lookout:
@@ -50,9 +60,10 @@ class Lookout:
 
     def look(self, run: Run) -> None:
         """Let each ladder look."""
-        for climb in self.climbs:
-            climb.look(run)
         self.characters = run.characters
+        for climb in self.climbs:
+            if climb.fires(run):
+                climb.go_on(run)
 
 
 class Climbed(NamedTuple):

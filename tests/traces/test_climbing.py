@@ -1,7 +1,7 @@
 """One pass over a run finds for each guard and each number what a replay of that guard alone finds."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stoplib import Usage, replay
@@ -49,7 +49,6 @@ def places(trace, ladder):
 
 
 @given(repeating())
-@settings(max_examples=60)
 def test_one_pass_finds_what_a_replay_of_each_guard_finds(steps):
     """For every guard of the library and every number that is tried for it."""
     trace = Trace("a run", "a task", steps)
