@@ -43,6 +43,15 @@ def test_a_small_run_prints_ratios_and_costs(tmp_path):
     assert report["peers"] == [] and "Peers" not in done.stdout
 
 
+def test_recorded_runs_are_read_and_swept():
+    """Its own command says how many steps were gone through, how fast, and in how much memory."""
+    command = [sys.executable, BENCHMARKS / "limits.py", "--runs", "40"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    for said in ("read ", "read and held against ", "40 runs, ", "the most memory"):
+        assert said in done.stdout
+
+
 def test_a_peer_that_does_not_exist_is_refused():
     """The message names it, and those that exist."""
     done = benchmark("--peers", "nobody")

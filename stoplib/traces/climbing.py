@@ -1,15 +1,16 @@
 """One pass over a run tells for each guard and each number where it would have fired.
 
-Guards of one ladder fire in the order of their numbers. So while a run is replayed only the strictest one that has not
-fired yet has to be asked, and no number costs a replay of its own.
+Guards of one ladder fire in the order of their numbers. So while a run is counted only the strictest one that has not
+fired yet has to be asked, and no number costs a replay of its own. Tests hold this pass to `replay`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
-from stoplib.guards import GATES, Guard
+from stoplib.guards import GATES, Guard, GuardSet
 from stoplib.guards.core import Function
 from stoplib.prices import Price
 from stoplib.replaying import replay
@@ -56,11 +57,9 @@ class Lookout:
 
     def __init__(self, climbs: Iterable[Climb]) -> None:
         self.climbs = list(climbs)
-        self.characters = 0
 
     def look(self, run: Run) -> None:
         """Let each ladder look."""
-        self.characters = run.characters
         for climb in self.climbs:
             if climb.fires(run):
                 climb.go_on(run)
@@ -69,7 +68,7 @@ class Lookout:
 class Climbed(NamedTuple):
     """What became of ladders in one run: where the guards of each fire, from the strictest on, and where the run ends.
 
-    `characters` are those of the transcript, the final answer apart.
+    `characters` are those of the transcript.
     """
 
     fired: list[list[Place]]
@@ -83,9 +82,10 @@ class Climber:
     def __init__(self, ladders: Iterable[Ladder]) -> None:
         self.ladders = tuple(ladders)
         self._guards = [ladder.guards for ladder in self.ladders]
+        self._longest = GuardSet(chain.from_iterable(self._guards), finite=True).longest_cycle()
 
     def climb(self, trace: Trace, price: Price | None = None) -> Climbed:
-        """Let the guards of each ladder look at this run, in one replay.
+        """Let the guards of each ladder look at this run, in one pass.
 
         >>> from stoplib import max_steps
         >>> from stoplib.traces.trace import TraceStep
@@ -94,8 +94,21 @@ class Climber:
         [[1, 2]]
         """
         climbs = [Climb(guards) for guards in self._guards]
-        lookouts = [Lookout(climb for climb in climbs if gate in climb.guards[0].gates) for gate in GATES]
-        guards = [Function(lookout.look, gate=gate) for lookout, gate in zip(lookouts, GATES, strict=True)]
-        ended = replay(trace.outcome(price), guards)
-        end = Place(len(trace.steps), ended.tool_calls, ended.usage.total, ended.cost or 0.0)
-        return Climbed([climb.fired for climb in climbs], end, max(lookout.characters for lookout in lookouts))
+        lookouts = {gate: Lookout(c for c in climbs if gate in c.guards[0].gates) for gate in GATES}
+        run = self._recorded(trace, price, lookouts) if trace.recorded else self._counted(trace, price, lookouts)
+        end = Place(len(trace.steps), run.tool_calls, run.tokens, run.cost or 0.0)
+        return Climbed([climb.fired for climb in climbs], end, run.characters)
+
+    def _counted(self, trace: Trace, price: Price | None, lookouts: dict[str, Lookout]) -> Run:
+        run = Run(trace.prompt, lambda: 0.0, price=price, longest=self._longest)
+        run.live = False
+        for gate in trace.count(run):
+            lookouts[gate].look(run)
+        return run
+
+    def _recorded(self, trace: Trace, price: Price | None, lookouts: dict[str, Lookout]) -> Run:
+        """The same for a run of this library, which is replayed: a recording holds more than a trace."""
+        seen: list[Run] = []
+        guards = [Function(seen.append), *(Function(lookouts[gate].look, gate=gate) for gate in GATES)]
+        replay(trace.outcome(price), guards)
+        return seen[0]

@@ -9,7 +9,6 @@ from typing import Any
 from stoplib.traces.trace import LABELS, Trace
 
 EXAMPLES = 10
-KNOWABLE = ("usage", "cost", "seconds", "errors", "arguments", "results")
 
 
 @dataclass
@@ -54,10 +53,11 @@ class Report:
         self.models[trace.model] += 1
         self.labels[trace.label] += 1
         self.errors[trace.errors] += 1
-        self.known.update(what for what in KNOWABLE if trace.knows(what))
+        known = trace.known
+        self.known.update(known)
         self.steps += len(trace.steps)
         self.stray += trace.stray
-        self.totals_only += (trace.usage or trace.cost) is not None and not trace.knows("usage")
+        self.totals_only += (trace.usage or trace.cost) is not None and "usage" not in known
         for step in trace.steps:
             self.tool_calls += step.carried_out
             self.with_usage += step.usage is not None

@@ -10,7 +10,7 @@ from zlib import crc32
 from stoplib.prices import Price
 from stoplib.traces.climbing import Climbed, Climber, Place
 from stoplib.traces.ladders import Ladder
-from stoplib.traces.report import KNOWABLE, Report
+from stoplib.traces.report import Report
 from stoplib.traces.trace import SUCCESS, Trace
 
 MOST_GROUPS = 512
@@ -90,17 +90,23 @@ class Tally:
     def count(self, trace: Trace, climber: Climber) -> None:
         """Count one run in."""
         climbed = climber.climb(trace, self.price)
-        money = Money(trace, self.price)
-        known = {what for what in KNOWABLE if trace.knows(what)} | ({"price"} if money.priced else set())
         end = climbed.end
+        money = Money(trace, self.price)
+        known = trace.known | ({"price"} if money.priced else set())
         group = self.groups.setdefault(group_of(trace, self.folded), Group())
+        used = money.between(START, end)
         for number, (ladder, fired) in enumerate(zip(self.ladders, climbed.fired, strict=True)):
             if not ladder.needs <= known:
                 continue
-            group.ran.setdefault((number, trace.label), Spent()).add(money.between(START, end))
+            group.ran.setdefault((number, trace.label), Spent()).add(used)
             for rung, place in enumerate(fired):
-                if goes_on(place, end):
-                    group.cut.setdefault((number, rung, trace.label), Spent()).add(money.between(place, end))
+                if not goes_on(place, end):
+                    break  # nor does it after the places that follow
+                cell = (number, rung, trace.label)
+                if cell in group.cut:
+                    group.cut[cell].add(money.between(place, end))
+                else:
+                    group.cut[cell] = money.between(place, end)
         if trace.label == SUCCESS:
             for name, size in _sizes(trace, climbed, money.at(end)).items():
                 group.sizes[name] = max(size, group.sizes.get(name, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from stoplib.messages import NO_USAGE, Reply, ToolCall, Usage
@@ -89,14 +90,18 @@ class Trace:
         """Tool calls that were carried out."""
         return sum(step.carried_out for step in self.steps)
 
-    def knows(self, what: str) -> bool:
-        """Whether the recording says enough about `usage`, `cost`, `seconds`, `errors`, `arguments` or `results`."""
-        if what == "errors":
-            return self.errors != "unknown"
-        if what in ("usage", "cost", "seconds"):
-            known = sum(getattr(step, what) is not None for step in self.steps)
-            return known >= ENOUGH * len(self.steps)
-        return what not in self.unknown
+    @property
+    def known(self) -> frozenset[str]:
+        """Of `usage`, `cost`, `seconds`, `errors`, `arguments` and `results`: what the recording says enough about."""
+        counts = {"usage": 0, "cost": 0, "seconds": 0}
+        for step in self.steps:
+            counts["usage"] += step.usage is not None
+            counts["cost"] += step.cost is not None
+            counts["seconds"] += step.seconds is not None
+        known = {what for what, count in counts.items() if count >= ENOUGH * len(self.steps)}
+        if self.errors != "unknown":
+            known.add("errors")
+        return frozenset(known | ({"arguments", "results"} - self.unknown))
 
     def labelled(self, label: str) -> Trace:
         """The same run with another label."""
@@ -106,7 +111,7 @@ class Trace:
         """The run as `replay` takes it, with this price if it has none of its own.
 
         A reply that only talks to somebody who then answers is a paused turn: the run goes on. What is unknown is
-        0 here, so ask `knows` before you hold a limit on tokens, money or time against it.
+        0 here, so look at `known` before you hold a limit on tokens, money or time against it.
 
         >>> from stoplib import call, max_tool_calls, replay
         >>> from stoplib.state import Result
@@ -118,25 +123,43 @@ class Trace:
         if self.recorded is not None:
             return self.recorded if price is None else self.recorded.replaced(price=price)
         run = Run(self.prompt, lambda: 0.0, model=self.model or "model", price=price)
-        for number, step in enumerate(self.steps, 1):
-            _count(run, step, last=number == len(self.steps))
+        for _ in self.count(run):
+            pass
         if self.seconds is not None:
             run.seconds = max(run.seconds, self.seconds)
         said = ending(run.trace[-1].reply) if run.trace else None
         reason, detail = said or (UNFINISHED, self.ended or "the recording ends here")
         return outcome_of(run, Ending(reason, detail), None)
 
+    def count(self, run: Run) -> Iterator[str]:
+        """Let a run count the steps as it counts those of a live one, and wait at each gate where guards look.
 
-def _count(run: Run, step: TraceStep, last: bool) -> None:
-    """Let the run count one step, as it counts those of a live one."""
-    there = [place for place, result in enumerate(step.results, 1) if result is not None]
-    goes_on = not last or bool(there)
-    stop = step.stop if not goes_on else None if step.calls else "pause_turn"
-    run.seconds = max(run.seconds, step.seconds or 0.0)
-    run.record_reply(Reply(step.text, step.calls, step.usage or NO_USAGE, stop))
-    calls = run.trace[-1].calls
-    answered = (there[-1] if there else 0) if last else len(calls)  # at the end the rest was not to be had
-    for call, result in zip(calls[:answered], step.results, strict=False):
-        said = (result.text, result.status) if result else (f"no result ({run.steps}, {call.id})", NOT_RUN)
-        run.record_result(Result(call, *said))
-    run.at = "asked" if last and answered < len(calls) else "called" if goes_on else run.at
+        >>> run = Run("a task", lambda: 0.0)
+        >>> [(gate, run.steps) for gate in Trace("1", "a task", (TraceStep("One"), TraceStep("Two"))).count(run)]
+        [('before_call', 0), ('before_action', 1), ('after_round', 1), ('before_call', 1)]
+        """
+        for number, step in enumerate(self.steps, 1):
+            at_end = number == len(self.steps)
+            there = len(step.calls) if not at_end else _answered(step)
+            if step.seconds is not None and step.seconds > run.seconds:
+                run.seconds = step.seconds
+            yield "before_call"
+            # A reply after which the run went on has ended nothing, whatever the API's word for it was.
+            stop = step.stop if at_end and not there else None if step.calls else "pause_turn"
+            run.record_reply(Reply(step.text, step.calls, step.usage or NO_USAGE, stop))
+            if at_end and ending(run.trace[-1].reply):
+                return
+            run.record_request()
+            yield "before_action"
+            for call, result in zip(run.trace[-1].calls[:there], step.results, strict=False):
+                text, status = result[1:] if result else (f"no result ({number}, {call.id})", NOT_RUN)
+                run.record_result(Result(call, text, status))
+            if there < len(step.calls):  # nobody knows what became of the rest
+                return
+            run.record_round()
+            yield "after_round"
+
+
+def _answered(step: TraceStep) -> int:
+    """The calls of a last step up to the last one that has a result."""
+    return max((place for place, result in enumerate(step.results, 1) if result), default=0)

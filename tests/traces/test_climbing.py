@@ -8,7 +8,9 @@ from stoplib import Usage, replay
 from stoplib.messages import ToolCall
 from stoplib.prices import Price
 from stoplib.traces.climbing import Climber
+from stoplib.traces.formats.ours import trace_of
 from stoplib.traces.ladders import Ladder, ladders, rungs
+from stoplib.traces.tally import goes_on
 from stoplib.traces.trace import DECLINED, ERROR, OK, Result, Trace, TraceStep
 
 PRICE = Price(3, 15)
@@ -38,14 +40,13 @@ def repeating(draw):
     return tuple(some + part * draw(st.integers(1, 8)))
 
 
-def places(trace, ladder):
-    """Where each guard of a ladder ends a replay of its own: (model calls, tool calls, tokens), or None."""
-    found = []
-    for guard in ladder.guards:
-        ended = replay(trace.outcome(PRICE), [guard])
-        fired = guard.name in ended.fired
-        found.append((len(ended.trace), ended.tool_calls, ended.usage.total) if fired else None)
-    return found
+def cut_by(trace, guard):
+    """Where this guard cuts a replay: (model calls, tool calls, tokens); None if it does not, or at the end alone."""
+    outcome = trace.outcome(PRICE)
+    ended = replay(outcome, [guard])
+    if guard.name in ended.fired and (ended.steps < outcome.steps or ended.tool_calls < outcome.tool_calls):
+        return len(ended.trace), ended.tool_calls, ended.usage.total
+    return None
 
 
 @given(repeating())
@@ -55,8 +56,20 @@ def test_one_pass_finds_what_a_replay_of_each_guard_finds(steps):
     some = [ladder._replace(numbers=ladder.numbers[:: -(-len(ladder.numbers) // MANY)]) for ladder in LADDERS]
     climbed = Climber(some).climb(trace, PRICE)
     for ladder, fired in zip(some, climbed.fired, strict=True):
-        silent = [None] * (len(ladder.numbers) - len(fired))
-        assert places(trace, ladder) == [*(tuple(place[:3]) for place in fired), *silent]
+        places = [tuple(place[:3]) for place in fired if goes_on(place, climbed.end)]
+        silent = [None] * (len(ladder.numbers) - len(places))
+        assert [cut_by(trace, guard) for guard in ladder.guards] == [*places, *silent]
+
+
+@given(repeating())
+def test_recordings_of_this_library_are_replayed(steps):
+    """A run that was recorded by this library gives the same places as the trace that it is."""
+    trace = Trace("a run", "a task", steps)
+    own = trace_of(trace.outcome(PRICE), "a run")
+    found, expected = (Climber(LADDERS).climb(one, PRICE) for one in (own, trace))
+    assert expected.end == found.end
+    for one, other in zip(expected.fired, found.fired, strict=True):
+        assert [p for p in one if goes_on(p, expected.end)] == [p for p in other if goes_on(p, found.end)]
 
 
 @given(repeating())

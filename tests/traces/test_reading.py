@@ -175,7 +175,7 @@ class TestOurs:
         """A model that reports no tokens has used some: they are unknown, not 0."""
         self.recorded(tmp_path / "a.jsonl")
         [trace] = read(tmp_path)
-        assert ([None] * 3, False, "flagged") == ([s.usage for s in trace.steps], trace.knows("usage"), trace.errors)
+        assert ([None] * 3, False, "flagged") == ([s.usage for s in trace.steps], "usage" in trace.known, trace.errors)
 
     def test_one_that_breaks_off(self, tmp_path):
         """Is read as far as it goes, and what is broken is told."""
@@ -227,7 +227,7 @@ class TestTrace:
     def test_what_is_known(self):
         """A run's usage is known from 95 % of its steps on."""
         known, unknown = TraceStep(usage=call("x").usage), TraceStep()
-        shares = [Trace("a", "a", (known,) * n + (unknown,)).knows("usage") for n in (18, 19, 20)]
+        shares = ["usage" in Trace("a", "a", (known,) * n + (unknown,)).known for n in (18, 19, 20)]
         assert [False, True, True] == shares
 
     def test_a_reply_that_only_talks_goes_on(self):
