@@ -64,7 +64,10 @@ def reason(ladder: Ladder, number: float, headroom: float, successes: int, size:
             f" rounded up to a number that was tried, is {number:,.6g}"
         )
     else:
-        said = f"it cuts none of {successes} successes, and is {headroom:g} times what one of them has reached, or more"
+        said = (
+            f"it cuts none of {successes} successes, and its number is at least {headroom:g} times what one of them has"
+            " reached"
+        )
     return said if stops else f"{said}; it stops none of these runs, and is here because a run needs a bound"
 
 
