@@ -332,6 +332,8 @@ for name, week in weeks.items():
 #   with about 60 successes for each model: 2.1 % lost, and with headroom 0.8 % lost, 11 % saved.
 # - A replay cannot know what a run would have done after a nudge, and a success that was cut may have been done already. So *lost* is an upper bound.
 # - A new model, a new tool or a new prompt makes a new population. Choose again.
+# - For your own agent the library does this in one command: `python -m stoplib limits PATH` reads its logs (OpenAI or Anthropic messages, Inspect, OpenTelemetry, Claude Code and others), holds every guard with every number against them, tries the numbers
+#   on other tasks, and proposes a guard set. The page *What limits do my own runs speak for?* in `docs/` shows how, and what such numbers cannot say.
 #
 # ---
 #
