@@ -25,9 +25,8 @@ class Draft:
 
     def step(self) -> TraceStep:
         """The step, as far as the recording has it."""
-        return TraceStep(
-            self.text, tuple(self.calls), tuple(self.results), self.usage, self.cost, self.seconds, self.stop
-        )
+        stop = self.stop if isinstance(self.stop, str) else None
+        return TraceStep(self.text, tuple(self.calls), tuple(self.results), self.usage, self.cost, self.seconds, stop)
 
 
 class Builder:
@@ -62,13 +61,13 @@ class Builder:
     def call(self, call: ToolCall, draft: Draft | None = None) -> None:
         """The latest reply, or this one, asks for one more call."""
         draft = draft or self.last or self.reply()
-        draft.calls.append(call)
+        draft.calls.append(call._replace(id=_id(call.id)))
         draft.results.append(None)
         self._open.append((draft, len(draft.calls) - 1))
 
     def result(self, text: str, id: str | None = None, status: str = OK) -> bool:
         """A call has been answered. Whether there was one that this can belong to."""
-        place = self._place(id)
+        place = self._place(_id(id))
         if place is None:
             self.stray += 1
             return False
@@ -83,7 +82,7 @@ class Builder:
 
     def waits_for(self, id: str | None) -> bool:
         """Whether a call with this id is unanswered."""
-        return id is not None and any(draft.calls[number].id == id for draft, number in self._open)
+        return id is not None and any(draft.calls[number].id == _id(id) for draft, number in self._open)
 
     def _place(self, id: str | None) -> int | None:
         if id is None:
@@ -96,3 +95,8 @@ class Builder:
         task = task or (f"prompt {digest(self.prompt)}" if self.prompt else id)
         steps = tuple(draft.step() for draft in self._steps)
         return Trace(id=id, task=task, steps=steps, prompt=self.prompt, stray=self.stray, **about)
+
+
+def _id(id: Any) -> str | None:
+    """An id as a text; what can be no id is none."""
+    return id if isinstance(id, str) else str(id) if isinstance(id, (int, float)) else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import zipfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from io import TextIOWrapper
+from io import BufferedReader, RawIOBase, TextIOWrapper
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +16,8 @@ from typing import IO, Any
 from stoplib.traces.jsonstream import END, NO_JSON, Broken, Item, items
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+GZIP_BITS = 31
+PIECE = 1 << 16
 
 NO_ZSTD = "packed with zstd, which needs Python 3.14 or the package backports.zstd"
 
@@ -64,7 +66,7 @@ class Source:
         """The bytes of the file that have been read."""
         return self.size if self._raw is None or self._raw.closed else self._raw.tell()
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Generator[Item, None, None]:
         """The file's pieces, from its beginning. Raises OSError or EOFError for a file that cannot be read on."""
         with self.path.open("rb") as self._raw:
             start = self._raw.read(4)
@@ -72,9 +74,40 @@ class Source:
             if start == ZIP:
                 yield from _archive(self._raw)
             else:
-                packed = gzip.GzipFile(fileobj=self._raw) if start.startswith(GZIP) else self._raw
-                with TextIOWrapper(packed, encoding="utf-8", errors="replace") as text:
+                plain = BufferedReader(Unpacked(self._raw)) if start.startswith(GZIP) else self._raw
+                with TextIOWrapper(plain, encoding="utf-8", errors="replace") as text:
                     yield from items(text)
+
+
+class Unpacked(RawIOBase):
+    """What a gzip file holds, as far as it goes: one that is cut off gives what is there."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self._packed = packed
+        self._unpack = zlib.decompressobj(wbits=GZIP_BITS)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, into: Any) -> int:
+        """Fill a buffer as far as one piece goes. Raises OSError for what is no gzip any more."""
+        found = b""
+        while not found:
+            packed = self._rest or self._packed.read(PIECE)
+            if self._unpack.eof:  # files that were put one behind the other
+                packed = self._unpack.unused_data or packed
+                self._unpack = zlib.decompressobj(wbits=GZIP_BITS)
+            if not packed:
+                return 0
+            try:
+                found = self._unpack.decompress(packed, len(into))
+            except zlib.error as error:
+                raise OSError(f"no gzip any more: {error}") from None
+            self._rest = self._unpack.unconsumed_tail
+        into[: len(found)] = found
+        return len(found)
 
 
 def _archive(raw: IO[bytes]) -> Iterator[Item]:
@@ -95,11 +128,15 @@ def _archive(raw: IO[bytes]) -> Iterator[Item]:
 
 @contextmanager
 def _opened(raw: IO[bytes]) -> Iterator[Any]:
-    """The archive, with zstd where this Python has it or the package for it is installed."""
+    """The archive, with zstd where this Python has it or the package for it is installed. Raises OSError."""
     module: Any = zipfile
     with suppress(ImportError):
         module = import_module("backports.zstd.zipfile")
-    with module.ZipFile(raw) as archive:
+    try:
+        archive = module.ZipFile(raw)
+    except module.BadZipFile as error:
+        raise OSError(f"no archive any more: {error}") from None
+    with archive:
         yield archive
 
 
@@ -108,5 +145,5 @@ def _member(archive: Any, name: str) -> Any:
         return json.loads(archive.read(name))
     except NotImplementedError:
         return Broken(NO_ZSTD)
-    except (ValueError, RecursionError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # each way of packing has its own ways to be broken
         return Broken(NO_JSON, f"{name}: {error}")

@@ -35,6 +35,15 @@ class Broken(NamedTuple):
 
 NO_JSON = "no JSON"
 BREAKS_OFF = "breaks off"
+NOT_AS = "not as it should be"
+
+NOT_AS_IT_SHOULD = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
+"""What comes of a record that has something else in it than its format says."""
+
+
+def broken_by(error: Exception) -> Broken:
+    """What stands for a record that led to this error."""
+    return Broken(NOT_AS, f"no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}")
 
 
 class End:
@@ -182,7 +191,8 @@ def is_message(value: Any) -> bool:
 
 
 def _speaks(value: dict[str, Any]) -> bool:
-    return isinstance(value.get("role"), str) or value.get("type") in RESPONSE_ITEMS
+    kind = value.get("type")
+    return isinstance(value.get("role"), str) or (isinstance(kind, str) and kind in RESPONSE_ITEMS)
 
 
 class Malformed(ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -13,19 +14,17 @@ from typing import Any
 from stoplib.traces.fields import label_of
 from stoplib.traces.files import Paths, Source, files_of
 from stoplib.traces.formats import FORMATS, Format, Head, Options
-from stoplib.traces.jsonstream import Broken
+from stoplib.traces.jsonstream import NOT_AS_IT_SHOULD, Broken, broken_by
 from stoplib.traces.report import Report
 from stoplib.traces.trace import UNKNOWN, Trace
 
 LOOKED_AT = 2000
 """Pieces of a file that are looked at to find out its format."""
 
-NOT_AS_IT_SHOULD = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
 UNREADABLE = (OSError, EOFError, NotImplementedError)
 
 NO_STEP = "not one model call"
 NO_FORMAT = "no known format"
-NOT_AS = "not as it should be"
 CUT_SHORT = "cannot be read on"
 
 Labels = Mapping[str, Any]
@@ -160,7 +159,7 @@ class Reading:
             try:
                 trace = form.trace(record.value, options)
             except NOT_AS_IT_SHOULD as error:
-                self.report.drop(str(source.path), record.place, NOT_AS, _said(error))
+                self.report.drop(str(source.path), record.place, *broken_by(error))
                 continue
             if not trace.steps:
                 self.report.drop(str(source.path), record.place or trace.id, NO_STEP)
@@ -181,15 +180,14 @@ class Reading:
 def recognised(source: Source) -> Format | None:
     """The format of a file, by what is in it; None if it is none that is known."""
     head = Head()
-    for count, item in enumerate(source.items()):
-        head.add(item)
-        for form in FORMATS:
-            if form.recognises(head):
-                return form
-        if count >= LOOKED_AT:
-            break
+    with closing(source.items()) as pieces:
+        for count, item in enumerate(pieces):
+            head.add(item)
+            head.whole = head.whole or count == LOOKED_AT  # what has not shown by now will not show
+            for form in FORMATS:
+                with suppress(*NOT_AS_IT_SHOULD):
+                    if form.recognises(head):
+                        return form
+            if count == LOOKED_AT:
+                break
     return None
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if not isinstance(error, KeyError) else f"no {error}"

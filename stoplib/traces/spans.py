@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
+
+from stoplib.traces.jsonstream import NOT_AS_IT_SHOULD, Broken, broken_by
 
 NANO, MICRO = 1e-9, 1e-6
 GROUPS = ("scopeSpans", "instrumentationLibrarySpans")
@@ -47,13 +49,17 @@ class Spans:
     ) -> None:
         self._file.close()
 
-    def add(self, document: Any) -> None:
-        """All spans of a document."""
-        rows = []
+    def add(self, document: Any) -> list[Broken]:
+        """All spans of a document; returns what stands for those that are not as they should be."""
+        rows, broken = [], []
         for found in spans_in(document):
+            if isinstance(found, Broken):
+                broken.append(found)
+                continue
             body = [getattr(found, name) for name in Span.__slots__]
             rows.append((found.trace, found.start, json.dumps(body)))
         self._file.executemany("INSERT INTO span VALUES (?, ?, ?)", rows)
+        return broken
 
     def traces(self) -> Iterator[list[Span]]:
         """The spans of each trace by their start, in the order in which the traces first appear."""
@@ -63,19 +69,27 @@ class Spans:
             yield [Span(*json.loads(body)) for (body,) in bodies]
 
 
-def spans_in(document: Any) -> Iterator[Span]:
+def spans_in(document: Any) -> Iterator[Span | Broken]:
     """The spans of a document of OTLP, Tempo or Jaeger. What is no span is passed over."""
+    for read, span in _candidates(document):
+        try:
+            yield read(span)
+        except NOT_AS_IT_SHOULD as error:
+            yield broken_by(error)
+
+
+def _candidates(document: Any) -> Iterator[tuple[Callable[[Mapping[str, Any]], Span], Mapping[str, Any]]]:
     if not isinstance(document, Mapping):
         return
     for resource in _objects(document, "resourceSpans", "batches"):
         for group in _objects(resource, *GROUPS):
             for span in _objects(group, "spans"):
                 if "traceId" in span and "spanId" in span:
-                    yield _otlp(span)
+                    yield _otlp, span
     for trace in _objects(document, "data"):
         for span in _objects(trace, "spans"):
             if "traceID" in span and "spanID" in span:
-                yield _jaeger(span)
+                yield _jaeger, span
 
 
 def _objects(value: Mapping[str, Any], *names: str) -> Iterator[Mapping[str, Any]]:

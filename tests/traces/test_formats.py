@@ -369,10 +369,14 @@ class TestInspect:
             for one in log["samples"]:
                 archive.writestr(f"samples/{one['id']}_epoch_1.json", json.dumps(one))
             archive.writestr("samples/3_epoch_1.json", "{")
+            archive.writestr("samples/4_epoch_1.json", "{}")
             archive.writestr("summaries.json", "[]")
+        packed = path.read_bytes()
+        at = packed.index(b"samples/4_epoch_1.json") + len("samples/4_epoch_1.json")
+        path.write_bytes(packed[:at] + b"\xff\xff" + packed[at + 2 :])
         reading = read(path)
         assert [(t.id, t.steps, t.model) for t in sample("inspect.json")] == [(t.id, t.steps, t.model) for t in reading]
-        assert {"no JSON": 1} == reading.report.dropped
+        assert {"no JSON": 2} == reading.report.dropped
 
     @pytest.mark.skipif(not hasattr(ZIP, "ZIP_ZSTANDARD"), reason="needs Python 3.14 or the package backports.zstd")
     def test_an_archive_packed_with_zstd(self, tmp_path):

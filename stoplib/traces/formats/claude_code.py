@@ -34,7 +34,7 @@ class ClaudeCode(Format):
             line = item.value
             if isinstance(line, Broken):
                 yield item
-            elif has(line, "message", "type", "sessionId") and line["type"] in ("user", "assistant"):
+            elif has(line, "message", "type", "sessionId") and _is_said(line):
                 if session and line["sessionId"] != session[0]["sessionId"]:
                     yield from _requests(session)
                     session = []
@@ -67,6 +67,10 @@ class ClaudeCode(Format):
         )
 
 
+def _is_said(line: dict[str, Any]) -> bool:
+    return line["type"] in ("user", "assistant") and isinstance(line["message"], dict)
+
+
 def _requests(session: list[dict[str, Any]]) -> Iterator[Item]:
     """The lines below each request, by the tree of messages. What a side chain repeats is left out."""
     requests: dict[str, list[dict[str, Any]]] = {}
@@ -81,7 +85,7 @@ def _requests(session: list[dict[str, Any]]) -> Iterator[Item]:
             request = uuid
         else:
             request = belongs.get(str(parent)) or latest.get(side) or uuid
-        said = line["message"].get("id") if isinstance(line["message"], dict) else None
+        said = line["message"].get("id")
         belongs[uuid] = latest[side] = request
         if said is not None and owner.setdefault(str(said), request) != request:
             continue

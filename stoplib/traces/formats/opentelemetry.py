@@ -38,10 +38,9 @@ class OpenTelemetry(Format):
             for item in pieces:
                 if isinstance(item.value, Broken):
                     yield item
-                elif item.key is None:
-                    spans.add(item.value)
-                elif item.number is not None:
-                    spans.add({item.key: [item.value]})
+                elif item.key is None or item.number is not None:
+                    document = item.value if item.key is None else {item.key: [item.value]}
+                    yield from (Item(broken, item.key, item.number) for broken in spans.add(document))
             yield from (Item(trace) for trace in spans.traces())
 
     def trace(self, record: Any, options: Options) -> Trace:

@@ -9,7 +9,7 @@ from stoplib.messages import ToolCall
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import money, text_of, usage_of
 from stoplib.traces.formats.base import Format, Head, Options, has
-from stoplib.traces.jsonstream import Broken, Item, assembled
+from stoplib.traces.jsonstream import Item, assembled
 from stoplib.traces.trace import Trace
 
 HEAVY = ("query", "messages", "state")
@@ -57,6 +57,6 @@ class SweAgent(Format):
 
 
 def _lighter(item: Item) -> Item:
-    if item.key != "trajectory" or item.number is None or isinstance(item.value, Broken):
+    if item.key != "trajectory" or item.number is None or not isinstance(item.value, dict):
         return item
     return item._replace(value={name: value for name, value in item.value.items() if name not in HEAVY})
