@@ -39,6 +39,11 @@ class Trial(NamedTuple):
     saved: float
     splits: int
 
+    @property
+    def span(self) -> str:
+        """The numbers that were chosen, in words."""
+        return " to ".join(dict.fromkeys(f"{number:,.12g}" for number in self.numbers))
+
 
 def chosen(ladder: Ladder, place: int, runs: Group, headroom: float) -> int | None:
     """The number that these runs speak for, by its place in the ladder; None if they speak for none.

@@ -94,9 +94,8 @@ def _trials(found: Findings) -> list[str]:
         if name in silent(found):
             continue
         for one in trials:
-            numbers = " to ".join(dict.fromkeys(f"{number:g}" for number in one.numbers))
             shares = (one.stopped, one.lost, one.most_lost, one.saved)
-            cells = [name, f"{one.headroom:g}", numbers, *(f"{100 * share:.1f}" for share in shares)]
+            cells = [name, f"{one.headroom:g}", one.span, *(f"{100 * share:.1f}" for share in shares)]
             rows.append(("proposed" if one.headroom == found.headroom else "", cells))
     if not rows:
         return []

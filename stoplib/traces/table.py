@@ -93,9 +93,8 @@ def _trials(found: Findings) -> Iterator[str]:
     yield f"{'':32}{'headroom':>9}{'numbers':>22}{'stopped':>9}{'lost':>7}{'worst':>7}{'calls saved':>13}"
     for name in [name for name in found.trials if name not in silent(found)]:
         for one in found.trials[name]:
-            numbers = f"{one.numbers[0]:g}" if one.numbers[0] == one.numbers[1] else "{:g} to {:g}".format(*one.numbers)
             shares = f"{100 * one.stopped:9.1f}{100 * one.lost:7.1f}{100 * one.most_lost:7.1f}{100 * one.saved:13.1f}"
-            yield f"{name:32}{one.headroom:>9g}{numbers:>22}{shares}"
+            yield f"{name:32}{one.headroom:>9g}{one.span:>22}{shares}"
     yield ""
 
 
@@ -115,6 +114,7 @@ def _plain(row: Row) -> dict[str, Any]:
     plain |= {"cut": row.cut, "runs": row.runs, "stopped": row.stopped, "failures": row.failures}
     plain |= {"lost": row.lost, "successes": row.successes}
     shares: dict[str, Share | None] = {"share_stopped": row.share_stopped, "share_lost": row.share_lost}
+    shares["precision"] = row.precision
     shares |= {f"{what}_saved": row.saved[what] for what in SPENT}
     shares |= {f"{what}_forgone": row.forgone[what] for what in SPENT}
     for name, share in shares.items():

@@ -77,6 +77,7 @@ class TestRows:
                 tokens += (outcome.usage.total - ended.usage.total) * (trace.label == FAILURE)
         one = row(found, guard)
         assert (counts[FAILURE], counts[SUCCESS]) == (one.stopped, one.lost)
+        assert pytest.approx(counts[FAILURE] / sum(counts.values())) == one.precision.value
         assert (one.saved["calls"].value, one.saved["tokens"].value) == pytest.approx(
             (
                 calls / sum(trace.tool_calls for trace in runs),
