@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from typing import Any, NamedTuple, TextIO
 
 CHUNK = 1 << 20
 LARGEST = 1 << 28
 """The characters that one piece may have; what has more is not looked for to its end."""
-
-RESPONSE_ITEMS = frozenset(
-    {"function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning"}
-)
-"""Pieces of a conversation that have no role, in OpenAI's Responses API."""
 
 BLANK = re.compile(r"\s*")
 STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[\[\]{},]', re.DOTALL)
@@ -161,38 +156,6 @@ def elements(buffer: Buffer, key: str | None) -> Iterator[Item]:
         if buffer.peek() == ",":
             buffer.expect(",")
     buffer.expect("]")
-
-
-def assembled(pieces: Iterable[Item]) -> Iterator[Item]:
-    """Whole records again: each line or element, each object of members, each list of messages."""
-    whole: dict[str, Any] = {}
-    messages: list[Any] = []
-    for item in pieces:
-        value = item.value
-        if value is END:
-            yield from (Item(found) for found in (whole, messages) if found)
-            whole, messages = {}, []
-        elif isinstance(value, Broken):
-            yield item
-        elif item.key is not None:
-            if item.number is None:
-                whole[item.key] = value
-            else:
-                whole[item.key].append(value)
-        elif is_message(value):
-            messages.append(value)
-        else:
-            yield item
-
-
-def is_message(value: Any) -> bool:
-    """Whether this is one message of a conversation, and not a record that holds one."""
-    return isinstance(value, dict) and not {"messages", "traj", "sessionId"} & set(value) and _speaks(value)
-
-
-def _speaks(value: dict[str, Any]) -> bool:
-    kind = value.get("type")
-    return isinstance(value.get("role"), str) or (isinstance(kind, str) and kind in RESPONSE_ITEMS)
 
 
 class Malformed(ValueError):

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stoplib.traces import jsonstream
-from stoplib.traces.jsonstream import BREAKS_OFF, END, NO_JSON, Broken, Buffer, assembled, items
+from stoplib.traces.jsonstream import BREAKS_OFF, END, NO_JSON, Broken, Buffer, items
+from stoplib.traces.records import assembled
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from stoplib.traces.jsonstream import END, Broken, Item, assembled, is_message
+from stoplib.traces.jsonstream import END, Broken, Item
+from stoplib.traces.records import assembled, is_message
 from stoplib.traces.trace import ERROR, OK, Trace
 
 

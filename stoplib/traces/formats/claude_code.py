@@ -9,7 +9,8 @@ from stoplib.traces.builder import Builder, Draft
 from stoplib.traces.fields import anthropic_usage, moment, since, text_of
 from stoplib.traces.formats.anthropic_messages import blocks_of, calls_in, spoken
 from stoplib.traces.formats.base import Format, Head, Options, has
-from stoplib.traces.jsonstream import Broken, Item, assembled
+from stoplib.traces.jsonstream import Broken, Item
+from stoplib.traces.records import assembled
 from stoplib.traces.trace import DECLINED, ERROR, OK, Trace
 
 NOT_A_PERSON = ("<command-", "<local-command-", "<bash-", "Caveat:", "[Request interrupted")

@@ -9,7 +9,7 @@ from stoplib.messages import ToolCall
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import arguments_of, openai_usage, own_label, text_of
 from stoplib.traces.formats.base import Format, Head, Options
-from stoplib.traces.jsonstream import RESPONSE_ITEMS
+from stoplib.traces.records import RESPONSE_ITEMS
 from stoplib.traces.trace import Trace
 
 TELLING_ROLES = ("tool", "function", "developer")

@@ -8,7 +8,8 @@ from typing import Any
 from stoplib.outcome import Outcome
 from stoplib.recording import IncompleteRecording, outcome_from
 from stoplib.traces.formats.base import Format, Head, Options, has
-from stoplib.traces.jsonstream import Broken, Item, assembled
+from stoplib.traces.jsonstream import Broken, Item
+from stoplib.traces.records import assembled
 from stoplib.traces.trace import Trace, TraceStep
 
 

@@ -9,7 +9,8 @@ from stoplib.messages import ToolCall
 from stoplib.traces.builder import Builder
 from stoplib.traces.fields import money, text_of, usage_of
 from stoplib.traces.formats.base import Format, Head, Options, has
-from stoplib.traces.jsonstream import Item, assembled
+from stoplib.traces.jsonstream import Item
+from stoplib.traces.records import assembled
 from stoplib.traces.trace import Trace
 
 HEAVY = ("query", "messages", "state")
