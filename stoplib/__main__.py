@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -21,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
       stoplib limits PATH ...   choose limits from recorded runs   (-h shows its options)
     0
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # logs may hold letters that the terminal lacks
     name, *rest = [*(sys.argv[1:] if arguments is None else arguments)] or ["help"]
     if name in ("help", "-h", "--help"):
         print(USAGE, end="")

@@ -3,6 +3,7 @@
 # ruff: noqa: SIM300
 
 import json
+import os
 import subprocess
 import sys
 from io import StringIO
@@ -136,6 +137,18 @@ class TestMain:
         )
         assert (0, "") == (done.returncode, done.stderr)
         assert done.stdout.startswith("guard,")
+
+    def test_a_terminal_without_letters(self, tmp_path):
+        """What it cannot show is shown as an escape."""
+        record = {"model": "modèle", "messages": [{"role": "assistant", "content": "Fertig."}]}
+        (tmp_path / "läufe.json").write_text(json.dumps(record), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-X", "utf8=0", "-m", "stoplib", "limits", str(tmp_path)],
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        )
+        assert (0, b"") == (done.returncode, done.stderr)
+        assert b"mod\\xe8le" in done.stdout
 
     def test_the_installed_script(self):
         """The console script calls it."""
