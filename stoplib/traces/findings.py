@@ -146,7 +146,8 @@ class Findings:
         if not self.proposal:
             said = f"No guard set is proposed: {self.refused}"
             return fill(said, WIDTH, initial_indent="# ", subsequent_indent="# ") + "\n"
-        names = ", ".join(sorted({type(guard).__name__ for guard in self.guards}))
+        kinds = {type(guard) for guard in self.guards if type(guard).__module__.startswith("stoplib.")}
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))  # guards of one's own are where one has them
         lines = [*wrap(f"from stoplib import ({names})", WIDTH), "", "GUARDS = ["]
         for guard, reason in self.proposal:
             lines.append(fill(reason, WIDTH, initial_indent="    # ", subsequent_indent="    # "))

@@ -121,6 +121,20 @@ class TestRows:
         mine = limits(runs, also=[Ladder(calls_of_look, (3, 1000))])
         assert [True, False] == [row.cut > 0 for row in mine.rows if row.name == "calls_of_look"]
 
+    def test_a_proposal_of_ones_own(self, runs):
+        """Where it is proposed, its name is used, and imported from nowhere."""
+
+        class same_page(Guard):
+            n: int
+
+            def fires(self, run):
+                return run.repeats.call >= self.n
+
+        mine = limits(runs, also=[Ladder(same_page, (20, 1000))])
+        assert same_page(20) in mine.guards
+        head, _, rest = mine.python.partition("GUARDS")
+        assert "same_page" not in head and "same_page(20)" in rest
+
 
 class TestChoosing:
     """A number from some runs."""
