@@ -390,8 +390,7 @@ class TestArchitecture:
 
     def test_every_file_is_drawn(self):
         """Each file and folder of the package is in the drawing, and what is drawn is there."""
-        inner = ("course", "guards", "providers")
-        inner = ("course", "guards", "traces")
+        inner = ("course", "guards", "providers", "traces")
         rooms = {"stoplib": set(inner), **{f"stoplib/{name}": set() for name in inner}}
         found = {
             folder: {path.stem for path in (ROOT / folder).iterdir() if path.suffix == ".py" or path.is_dir()}

@@ -9,7 +9,8 @@ from stoplib.messages import NO_USAGE, Reply, ToolCall, Usage
 from stoplib.outcome import Ending, Outcome, outcome_of
 from stoplib.prices import Price
 from stoplib.reasons import UNFINISHED, ending
-from stoplib.state import CARRIED_OUT, DECLINED, ERROR, NOT_RUN, OK, Result, Run
+from stoplib.state import Run
+from stoplib.transcript import CARRIED_OUT, DECLINED, ERROR, NOT_RUN, OK, Result
 
 SUCCESS, FAILURE, UNKNOWN = "success", "failure", "unknown"
 LABELS = (SUCCESS, FAILURE, UNKNOWN)
@@ -114,7 +115,7 @@ class Trace:
         0 here, so look at `known` before you hold a limit on tokens, money or time against it.
 
         >>> from stoplib import call, max_tool_calls, replay
-        >>> from stoplib.state import Result
+        >>> from stoplib import Result
         >>> request = call("look").calls
         >>> trace = Trace("1", "a task", (TraceStep("", request, (Result(request[0], "here"),)), TraceStep("Done.")))
         >>> trace.outcome().reason, replay(trace.outcome(), [max_tool_calls(1)]).reason
