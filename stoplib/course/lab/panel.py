@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
+from contextvars import copy_context
+from threading import get_ident
 from typing import Any
 
 from stoplib.course.lab.choices import Number
@@ -16,12 +19,16 @@ Change = Callable[[Any], None]
 NAMES = """<img class="stop-names" src="data:," alt="" style="display: none" onerror="
     const name = tries => {
         const lab = this.closest('.stop-lab');
-        lab?.querySelectorAll('.stop-number').forEach(row => row.querySelector('[role=slider]')
-            ?.setAttribute('aria-label', row.querySelector('.widget-label').textContent));
-        lab?.querySelector('.stop-news .widget-html-content')?.setAttribute('aria-live', 'polite');
-        if (tries) setTimeout(name, 250, tries - 1);
+        const rows = [...lab?.querySelectorAll('.stop-number') ?? []];
+        const handles = rows.map(row => row.querySelector('[role=slider]'));
+        const news = lab?.querySelector('.stop-news .widget-html-content');
+        if (!news || handles.includes(null)) return tries && setTimeout(name, 100, tries - 1);
+        rows.forEach((row, place) =>
+            handles[place].setAttribute('aria-label', row.querySelector('.widget-label').textContent));
+        news.setAttribute('aria-live', 'polite');
+        this.dataset.named = 'yes';
     };
-    name(40);
+    name(300);
 ">"""
 STYLE = """<style>
 .stop-lab {line-height: 1.5}
@@ -51,6 +58,7 @@ class Panel:
         self.widgets = widget_library()
         self.view: Any = None
         self._loading = False
+        self._thread, self._loop, self._context = get_ident(), _running_loop(), copy_context()
         if self.widgets:
             self.status = self.widgets.HTML()
             self.status.add_class("stop-news")
@@ -77,8 +85,22 @@ class Panel:
         self.status.value = status_line(sentence, urgent)
 
     def safely(self, act: Callable[..., Any]) -> Callable[..., bool]:
-        """`act`, but an error in it is told as news. Gives whether all went well."""
-        return safely(self.status, act)
+        """`act`, but an error in it is told as news. Gives whether all went well.
+
+        A kernel may hand what comes from the front end to several threads, which overtake each other, and chooses the
+        thread by the message that was answered last. So all of it is done on the thread that made the lab, in the
+        order in which it comes, and as an answer to the cell that made it.
+        """
+        guarded = safely(self.status, act)
+
+        def here(*args: Any) -> bool:
+            run = self._context.copy().run
+            if self._loop is None or get_ident() == self._thread:
+                return run(guarded, *args)
+            self._loop.call_soon_threadsafe(run, guarded, *args)
+            return True
+
+        return here
 
     def button(self, name: str, act: Callable[[], None]) -> Any:
         """A button that does `act` and draws."""
@@ -166,6 +188,13 @@ class Panel:
                 widget.value = value
         finally:
             self._loading = False
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:  # as in a plain script
+        return None
 
 
 def _wide(em: float, label: float = 0) -> dict[str, Any]:

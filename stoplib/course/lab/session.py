@@ -60,6 +60,11 @@ class Session:
         return self._end is not None or bool(self.problem)
 
     @property
+    def stopped(self) -> bool:
+        """Whether the person has stopped it."""
+        return self._end is not None and self._end.reason == INTERRUPTED and not self.fused
+
+    @property
     def outcome(self) -> Outcome:
         """How the run ended, or how far it is, with the reason `running`."""
         return self._end or outcome_of(self._run, Ending(RUNNING), None)
@@ -136,7 +141,7 @@ class Session:
             return f"{steps} so far. The model is called next." if outcome.steps else "The run has not begun."
         if self.fused:
             return f"The lab ended the run after {steps}: none of these guards does."
-        if outcome.reason == INTERRUPTED:
+        if self.stopped:
             return f"You stopped the run after {steps}: {INTERRUPTED}."
         return ending(outcome)
 

@@ -16,7 +16,6 @@ from stoplib.course.lab.racing import Racing
 from stoplib.course.lab.session import Session
 from stoplib.course.lab.settings import Settings, choose, from_data
 from stoplib.outcome import Outcome
-from stoplib.reasons import INTERRUPTED
 
 FORMAT = 1
 LONGEST = 10_000  # characters of a shared text
@@ -32,7 +31,7 @@ class LabState:
     """The settings, the run that they make, and what can be done with it.
 
     A change of a setting makes a new run, which goes as far as the one before it had gone: to its end, or to
-    the same step with the same answers of the person.
+    the same step with the same answers of the person; one that the person has stopped is stopped again.
 
     >>> state = LabState("Lab", choose({"time_limit": 6, "max_steps": 10}))
     >>> state.run()
@@ -78,10 +77,7 @@ class LabState:
         """Other settings, and a run with them that goes as far as this one had gone."""
         before = self.session
         self.session = Session(settings, before.answers)
-        if before.over:
-            self.session.run()
-        else:
-            self._go_to(before.outcome.steps)
+        self._go_to(None if before.over and not before.stopped else before.outcome.steps, before.stopped)
 
     def preset(self, name: str) -> None:
         """The guards of a preset, next to the model and all else that is chosen."""
@@ -158,25 +154,22 @@ class LabState:
         """The settings and how far the run is, as a short text; `restore` takes it."""
         session = self.session
         run: dict[str, Any] = {"answers": session.answers} if session.answers else {}
-        if not session.over or session.outcome.reason == INTERRUPTED:
-            run |= {"steps": session.outcome.steps, "stopped": session.over}
+        if session.stopped or not session.over:
+            run |= {"steps": session.outcome.steps, "stopped": session.stopped}
         return json.dumps({"stoplib_lab": FORMAT, **self.settings.as_data(), "run": run})
 
     def restore(self, text: str) -> None:
         """Take on what `shared` gave. Raises ValueError, and leaves everything as it was, for any other text."""
         settings, answers, steps, stopped = _read(text)
         self.session = Session(settings, answers)
-        if steps is None:
-            self.session.run()
-        else:
-            self._go_to(steps)
+        self._go_to(steps, stopped)
+
+    def _go_to(self, steps: int | None, stopped: bool) -> None:
+        """To where so many steps have been made, or as near as it goes; then stop it, if it was stopped there."""
+        while (steps is None or self.outcome.steps < steps) and not self.session.waits:
+            self.session.step()
         if stopped:
             self.session.stop()
-
-    def _go_to(self, steps: int) -> None:
-        """To where so many steps have been made, or as near as it goes."""
-        while self.outcome.steps < steps and not self.session.waits:
-            self.session.step()
 
 
 def _read(text: str) -> tuple[Settings, list[bool], int | None, bool]:

@@ -44,6 +44,24 @@ class TestChanging:
         assert (state.outcome.steps, state.session.over) == (steps, False)
         assert [str(step.calls[0]) for step in state.outcome.trace[:1]] == ["search(query='stop')"] * (steps > 0)
 
+    @pytest.mark.parametrize("steps", [0, 3])
+    def test_after_a_stop(self, state, steps):
+        """What the person had stopped is stopped again, at the same step of the new run."""
+        for _ in range(steps):
+            state.step()
+        state.stop()
+        state.change("model", "alternates")
+        assert (state.outcome.reason, state.outcome.steps) == ("interrupted", steps)
+        state.run()
+        assert state.outcome.steps == 10
+
+    def test_after_the_fuse(self):
+        """A run that only the lab has ended is run again, to an end of its own if it has one now."""
+        state = LabState("Lab", choose({"time_limit": 3}, tick=0))
+        state.run()
+        state.change("tick", 1)
+        assert (state.outcome.reason, state.outcome.steps) == ("time_limit", 2)
+
     def test_a_limit_below_the_step(self, state):
         """A limit that the run had passed ends the new one."""
         for _ in range(5):

@@ -5,6 +5,7 @@ import base64
 import json
 import re
 import sys
+import threading
 from datetime import UTC, datetime
 from html import unescape
 
@@ -327,6 +328,33 @@ class TestPlaying:
         """Outside of a notebook Play says what is wrong."""
         press(played, "Play")
         assert "RuntimeError" in played.status.value
+
+
+class TestThreads:
+    """A kernel that hands clicks to more than one thread."""
+
+    def test_all_is_done_where_the_lab_was_made(self):
+        """Clicks and changes that come in on other threads are carried out on the first one, in their order."""
+
+        async def click():
+            made = lab()
+            before = made.state.shared
+            for act in (
+                made.buttons["Reset"].click,
+                lambda: setattr(made.choices["model"], "value", "retries"),
+                made.buttons["Step"].click,
+                made.buttons["Stop"].click,
+            ):
+                thread = threading.Thread(target=act)
+                thread.start()
+                thread.join()
+                assert made.state.shared == before
+            await asyncio.sleep(0)
+            return made
+
+        made = asyncio.run(click())
+        assert news(made) == "You stopped the run after 1 step: interrupted."
+        assert made.state.settings["model"] == "retries"
 
 
 class TestPresets:
