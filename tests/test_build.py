@@ -23,7 +23,7 @@ from stoplib.course.build import ROOT, derived, main, recipes
 from stoplib.course.building import BuildError, execute
 from stoplib.course.building.checkpoints import checkpoints_file
 from stoplib.course.building.compare import difference
-from stoplib.course.building.derive import notebook_for
+from stoplib.course.building.derive import notebook_for, notebook_path
 from stoplib.course.building.execute import CellError, check_outputs
 from stoplib.course.building.lesson import read_lesson
 
@@ -115,7 +115,7 @@ class Run:
 
 
 def write(root: Path, name: str, text: str) -> Path:
-    """Write `chapters/NN_name` or `exercises/NN_name` under the lessons of `root`."""
+    """Write `chapters/NN_name`, `exercises/NN_name` or `pages/name` under the lessons of `root`."""
     path = root / "lessons" / f"{name}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.lstrip("\n"), encoding="utf-8", newline="\n")
@@ -251,9 +251,19 @@ class TestReading:
         assert message.startswith("lessons/chapters/02_x.py")
         assert said in message
 
-    @pytest.mark.parametrize("name", ["chapters/2_x", "chapters/02-x", "chapters/02_X", "other/02_x"])
+    def test_a_page(self, tmp_path):
+        """A page belongs to no chapter: its name is its number, and it becomes one notebook beside the chapters."""
+        path = write(tmp_path, "pages/lab", "# %% title [markdown]\n# # The lab\n")
+        lesson = read_lesson(path)
+        assert lesson.number == "lab"
+        assert notebook_path(path, "page") == tmp_path / "notebooks" / "lab.ipynb"
+        assert [cell.source for cell in notebook_for(lesson, "page").cells] == ["# The lab"]
+
+    @pytest.mark.parametrize(
+        "name", ["chapters/2_x", "chapters/02-x", "chapters/02_X", "other/02_x", "pages/02_x", "pages/Lab"]
+    )
     def test_refuses_other_file_names(self, tmp_path, name):
-        """A lesson in another folder, or without two digits and a lower-case name, is refused."""
+        """A lesson in another folder, or without two digits and a lower-case name, is refused; a page has no digits."""
         assert f"lessons/{name}.py: a lesson is called" in problem(tmp_path, name, "# %% a\nx = 1\n")
 
     @pytest.mark.parametrize(

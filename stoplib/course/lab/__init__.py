@@ -22,7 +22,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from stoplib.course.lab.choices import ACTING, CONTROLS, OTHER_MODEL
+from stoplib.course.lab.choices import ACTING, CONTROLS, YOUR_REPLIES
 from stoplib.course.lab.recorded import RecordedLab
 from stoplib.course.lab.sequences import SequencesLab
 from stoplib.course.lab.settings import Settings, choose
@@ -84,7 +84,7 @@ def lab_person() -> Lab:
 
 def lab_replies() -> Lab:
     """The lab of chapter 07: you are the model, and give one reply at a time."""
-    start = choose({"too_many_errors": 3, "max_steps": 10}, model=OTHER_MODEL)
+    start = choose({"too_many_errors": 3, "max_steps": 10}, model=YOUR_REPLIES)
     state = LabState("Lab: you are the model", start)
     return Lab(state, ["searches", "too_many_errors", "max_steps"], buttons=("Reply", "Reset"))
 

@@ -16,7 +16,7 @@ TASK = "Find out why the build is slow."
 # What a call sends before anything has happened, and what comes back, in tokens.
 PROMPT, ANSWER = 1_000, 100
 
-OTHER_MODEL = "your replies"
+YOUR_REPLIES = "your replies"
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Choice:
 NOBODY, ACTING, ALL = "no call", "calls that act", "every call"
 
 CONTROLS: Mapping[str, Number | Choice] = {
-    "model": Choice("Model", (*MODELS, OTHER_MODEL)),
+    "model": Choice("Model", (*MODELS, YOUR_REPLIES)),
     "searches": Choice("Searches", tuple(SEARCHES)),
     "ask": Choice("Ask me before", (NOBODY, ACTING, ALL)),
     "declared": Choice("Tools declare what they are", (True, False)),

@@ -170,7 +170,7 @@ class Panel:
         limit: float,
         on: bool,
         change: Change,
-        switch: Callable[[Any], None],
+        switch: Change,
     ) -> Any:
         """A guard that can be on or off, with its limit."""
         number = self.number(name, control, limit, change, short=True)

@@ -20,7 +20,7 @@ FUSE = 60  # steps; a time limit on a clock that stands still, for instance, end
 
 
 class Session:
-    """A run with these settings. It has begun when it is made, and waits before its first model call.
+    """A run with these settings, which waits before its first model call.
 
     `answers` are what a person said when a session before this one asked; they are used up before anybody is asked.
     `question` is the tool call that a person is asked about, and `problem` says why there is no run at all.

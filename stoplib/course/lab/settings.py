@@ -13,8 +13,8 @@ from stoplib.course.lab.choices import (
     CONTROLS,
     GUARDS,
     MODELS,
-    OTHER_MODEL,
     REPLIES,
+    YOUR_REPLIES,
     metered,
     replying,
     tools_of,
@@ -79,7 +79,7 @@ class Settings:
     @property
     def played(self) -> bool:
         """Whether a person plays the model."""
-        return bool(self["model"] == OTHER_MODEL)
+        return bool(self["model"] == YOUR_REPLIES)
 
     @property
     def run(self) -> dict[str, Any]:

@@ -161,6 +161,10 @@ class LabState:
     def restore(self, text: str) -> None:
         """Take on what `shared` gave. Raises ValueError, and leaves everything as it was, for any other text."""
         settings, answers, steps, stopped = _read(text)
+        if settings.played != self.start.played:
+            raise ValueError(
+                f"in this lab the model is {'you' if self.start.played else 'scripted'}; in the text it is not"
+            )
         self.session = Session(settings, answers)
         self._go_to(steps, stopped)
 

@@ -15,7 +15,7 @@ from stoplib.course.charts.race import RaceChart
 from stoplib.course.charts.shares import SharesChart
 from stoplib.course.charts.spend import SpendChart, costs_of
 from stoplib.course.charts.steps import StepsChart
-from stoplib.course.lab.choices import CONTROLS, GUARDS, OTHER_MODEL, REPLIES, Number
+from stoplib.course.lab.choices import CONTROLS, GUARDS, REPLIES, YOUR_REPLIES, Number
 from stoplib.course.lab.panel import Panel
 from stoplib.course.lab.player import Player
 from stoplib.course.lab.sharing import Sharing
@@ -118,7 +118,7 @@ class Lab(Panel):
             return self.number(name, control, value, change, slider=not self._shared)
         if isinstance(value, bool):
             return self.switch(name, control.label, value, change)
-        options = [option for option in control.options if option != OTHER_MODEL]
+        options = [option for option in control.options if option != YOUR_REPLIES]
         return self.dropdown(name, control.label, options, value, change)
 
     def _guard(self, name: str) -> Any:

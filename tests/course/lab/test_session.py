@@ -3,7 +3,7 @@
 import pytest
 
 from stoplib import run
-from stoplib.course.lab.choices import ALL, MODELS, NOBODY, OTHER_MODEL, TASK
+from stoplib.course.lab.choices import ALL, MODELS, NOBODY, TASK, YOUR_REPLIES
 from stoplib.course.lab.session import FUSE, Session
 from stoplib.course.lab.settings import choose
 
@@ -155,14 +155,14 @@ class TestReplying:
 
     def test_it_waits_for_the_next_reply(self):
         """When the replies are used up, the run waits before the next model call."""
-        session = Session(choose({"max_steps": 5}, model=OTHER_MODEL).reply("a search"))
+        session = Session(choose({"max_steps": 5}, model=YOUR_REPLIES).reply("a search"))
         session.run()
         assert (session.wants_reply, session.over, session.outcome.steps) == (True, False, 1)
         assert session.sentence == "The loop calls the model for step 2: what does it reply?"
 
     def test_a_reply_can_end_it(self):
         """A cut-off reply ends the run, and nobody is asked for another one."""
-        session = Session(choose({"max_steps": 5}, model=OTHER_MODEL).reply("half a request, cut off"))
+        session = Session(choose({"max_steps": 5}, model=YOUR_REPLIES).reply("half a request, cut off"))
         session.run()
         assert (session.wants_reply, session.outcome.reason, statuses(session)) == (False, "truncated", ["not_run"])
 

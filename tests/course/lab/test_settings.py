@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import stoplib
 from stoplib import run
-from stoplib.course.lab.choices import CONTROLS, GUARDS, MODELS, OTHER_MODEL, REPLIES, SEARCHES, TASK, Number
+from stoplib.course.lab.choices import CONTROLS, GUARDS, MODELS, REPLIES, SEARCHES, TASK, YOUR_REPLIES, Number
 from stoplib.course.lab.settings import choose, from_data
 
 NUMBERS = {name: control for name, control in CONTROLS.items() if isinstance(control, Number)}
@@ -172,6 +172,6 @@ class TestModelsAndTools:
 
     def test_replies_are_given_in_their_order(self):
         """A person who plays the model is followed word for word."""
-        chosen = choose({"max_steps": 5}, model=OTHER_MODEL).reply("a search").reply("an answer")
+        chosen = choose({"max_steps": 5}, model=YOUR_REPLIES).reply("a search").reply("an answer")
         outcome = run(task=TASK, guards=chosen.guards, **chosen.run)
         assert [step.reply.text for step in outcome.trace] == ["", "The disk was full."]

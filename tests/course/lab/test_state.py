@@ -5,7 +5,7 @@ import json
 import pytest
 
 from stoplib.course.lab import LabState
-from stoplib.course.lab.choices import ALL, GUARDS, OTHER_MODEL
+from stoplib.course.lab.choices import ALL, GUARDS, YOUR_REPLIES
 from stoplib.course.lab.racing import STEPS
 from stoplib.course.lab.settings import choose
 from stoplib.course.lab.state import LONGEST, PRESETS
@@ -129,7 +129,7 @@ class TestDoing:
 
     def test_replies(self):
         """Each reply goes on with the run; after the end the next one begins another run; Reset forgets them."""
-        state = LabState("Lab", choose({"max_steps": 5}, model=OTHER_MODEL))
+        state = LabState("Lab", choose({"max_steps": 5}, model=YOUR_REPLIES))
         state.reply("a search")
         state.reply("a pause")
         assert state.outcome.steps == 2
@@ -256,9 +256,13 @@ class TestSharing:
 
     def test_replies(self):
         """So are the replies of a person who played the model."""
-        state = LabState("Lab", choose({"max_steps": 5}, model=OTHER_MODEL))
+        state = LabState("Lab", choose({"max_steps": 5}, model=YOUR_REPLIES))
         state.reply("a search")
-        assert self.restored(state.shared).outcome == state.outcome
+        other = LabState("Another lab", choose({"max_steps": 1}, model=YOUR_REPLIES))
+        other.restore(state.shared)
+        assert other.outcome == state.outcome
+        with pytest.raises(ValueError, match="in this lab the model is scripted; in the text it is not"):
+            self.restored(state.shared)
 
     def test_the_text_is_short_and_can_stand_in_code(self, state):
         """The text fits into a message, and between the quotes of `lab('…')`, whole or in the middle of more."""
