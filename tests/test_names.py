@@ -38,6 +38,7 @@ NOT_OURS = {
         MaxMessageTermination TokenUsageTermination TimeoutTermination ExternalTermination StopMessage message_limit
         token_limit working_limit cost_limit LimitExceededError max_budget_usd ResultMessage error_max_turns
         error_max_budget_usd""",  # the page is about what others call it
+    "docs/lab.md": "edit delete",  # tools of the lab's models
     "docs/ledger.md": "stoplib_ledger_ team",  # how the names of the ledger's tables begin; somebody's name
     "docs/people.md": "no y",  # what a person types
     "docs/your-own-guard.md": "ten",  # what somebody passes by mistake
