@@ -129,7 +129,8 @@ def test_stop_in_the_middle(lab):
     lab.says(re.compile("^[3-9] steps so far"))
     lab.press("Stop")
     lab.says(re.compile("^You stopped the run after [0-9]+ steps: interrupted.$"))
-    steps = lab.steps.count()
+    steps = int(re.search("[0-9]+", lab.part.locator(".stop-status").inner_text())[0])
+    expect(lab.steps).to_have_count(steps)
     expect(lab.picture(f"{steps} steps: ok × {steps}. The run stopped: interrupted")).to_be_visible()
     lab.page.wait_for_timeout(600)
     expect(lab.steps).to_have_count(steps)
@@ -189,7 +190,9 @@ def test_a_text_brings_it_back(lab):
     lab.choose("Model", "rewords")
     lab.press("Step", "Step", "Stop")
     lab.says("You stopped the run after 2 steps: interrupted.")
-    text = lab.part.locator(".stop-shared").inner_text()
+    shared = lab.part.locator(".stop-shared")
+    expect(shared).to_contain_text('"stopped": true')
+    text = shared.inner_text()
     lab.again()
     lab.control("A text to load").fill("hello")
     lab.press("Load")
@@ -204,6 +207,7 @@ def test_a_text_brings_it_back(lab):
 def test_a_file_brings_it_back(lab, tmp_path):
     """The link saves a small file, and the button beside it loads it."""
     lab.set("steps", 7)
+    expect(lab.part.locator(".stop-shared")).to_contain_text('"max_steps": 7')
     with lab.page.expect_download() as download:
         lab.part.get_by_role("link", name="save it as a file").click()
     download.value.save_as(tmp_path / "mine.json")
