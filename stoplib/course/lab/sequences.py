@@ -17,7 +17,8 @@ from stoplib.course.show import picture
 from stoplib.outcome import Outcome
 
 RULES = ("repeated_call", "going_in_circles", "no_new_results")
-TOGETHER = "all together"
+TOGETHER, OPEN = "all together", "?"
+MARKS = {RIGHT: "✓ ", OPEN: ""}
 START = choose({"repeated_call": 3, "going_in_circles": 2, "no_new_results": 3})
 
 
@@ -65,6 +66,11 @@ class SequencesState:
         return [self._row(sequence) for sequence in self.sequences[: self.filled]]
 
     @property
+    def waiting(self) -> list[list[str]]:
+        """What is still to be filled in: the sequence, and what has to be done with it."""
+        return [_named(sequence) for sequence in self.sequences[self.filled :]]
+
+    @property
     def outcome(self) -> Outcome | None:
         """The last run that was filled in, with all rules together."""
         last = self.sequences[self.filled - 1] if self.filled else None
@@ -91,7 +97,11 @@ class SequencesState:
     def _row(self, sequence: Sequence) -> list[str]:
         guards, declared = self.settings.guards, self.settings["declared"]
         verdicts = [sequence.verdict(rules, declared) for rules in (*([guard] for guard in guards), guards)]
-        return [f"{sequence.number} {sequence.name}", sequence.must, *verdicts]
+        return [*_named(sequence), *verdicts]
+
+
+def _named(sequence: Sequence) -> list[str]:
+    return [f"{sequence.number} {sequence.name}", sequence.must]
 
 
 class SequencesLab(Panel):
@@ -153,9 +163,10 @@ class SequencesLab(Panel):
 
 
 def _table(state: SequencesState) -> str:
-    """The table in HTML. What is not right is marked, and said."""
+    """The table in HTML. What is not right is marked, and said, and what is not filled in yet is a question."""
     heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in state.heads)
-    rows = "".join(map(_row, state.rows))
+    open_ = [[*row, *(OPEN for _ in state.heads[2:])] for row in state.waiting]
+    rows = "".join(map(_row, [*state.rows, *open_]))
     return (
         '<table class="stop-table"><caption>The runs and the verdicts on the rules</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
@@ -164,5 +175,5 @@ def _table(state: SequencesState) -> str:
 
 def _row(row: list[str]) -> str:
     name, must, *verdicts = row
-    cells = "".join(f"<td>{'✓' if verdict == RIGHT else '✗'} {verdict}</td>" for verdict in verdicts)
+    cells = "".join(f"<td>{MARKS.get(verdict, '✗ ')}{verdict}</td>" for verdict in verdicts)
     return f'<tr><th scope="row">{html.escape(name)}</th><td>{must}</td>{cells}</tr>'
