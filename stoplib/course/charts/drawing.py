@@ -63,9 +63,9 @@ class Chart:
     returns what `done` gives.
     """
 
-    WIDTH = 900
+    WIDTH = 760
     #: where the columns of the steps begin, what is kept free for text after them, and how wide one may be
-    LEFT, RIGHT, WIDEST = 96.0, 190.0, 64.0
+    LEFT, RIGHT, WIDEST = 90.0, 180.0, 64.0
 
     def __init__(self) -> None:
         self.figure = Figure(dpi=200, facecolor=PAPER)

@@ -79,7 +79,7 @@ def describe_effects(found: Sequence[Effect]) -> str:
 class EffectsChart(Chart):
     """See `plot_effects`."""
 
-    START, END, TOP, ROW, THICK = 150, 540, 34, 34, 20
+    START, END, TOP, ROW, THICK = 150, 420, 34, 34, 20
 
     def draw(self, found: Sequence[Effect]) -> Figure:
         """Draw these effects; the same figure every time."""

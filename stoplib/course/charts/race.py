@@ -86,7 +86,7 @@ def _said(lane: Lane) -> str:
 class RaceChart(Chart):
     """See `plot_race`."""
 
-    START, END, TOP, ROW, THICK = 196, 600, 34, 26, 16
+    START, END, TOP, ROW, THICK = 190, 480, 34, 26, 16
 
     def draw(self, outcome: Outcome, lanes: list[Lane]) -> Figure:
         """Draw the lanes in their order; the same figure every time."""

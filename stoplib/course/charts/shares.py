@@ -109,7 +109,7 @@ def shares_in_words(found: list[Share]) -> str:
 class SharesChart(Chart):
     """See `plot_shares`."""
 
-    START, LIMIT, TEXT, TOP, ROW, THICK = 196, 500, 546, 34, 26, 16
+    START, LIMIT, TEXT, TOP, ROW, THICK = 170, 386, 426, 34, 26, 16
 
     def draw(self, found: list[Share]) -> Figure:
         """Draw these shares; the same figure every time."""

@@ -33,7 +33,7 @@ NAMES = """<img class="stop-names" src="data:," alt="" style="display: none" one
 STYLE = """<style>
 .stop-lab {line-height: 1.5}
 .stop-lab .widget-html {overflow-x: auto}
-.stop-lab .stop-chart {min-width: 640px}
+.stop-lab .stop-chart {min-width: 480px}
 .stop-lab .stop-table {margin: 0.5em 0 0}
 .stop-lab .stop-table caption {text-align: left; font-weight: bold}
 .stop-lab .stop-table th, .stop-lab .stop-table td {text-align: left; vertical-align: top; padding: 0 1.5em 0 0}
