@@ -14,7 +14,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 SIZE = {"width": 1280, "height": 1000}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open an event loop runs, which no other test file may meet
 def browser():
     """The browser. Without one the tests are skipped, or fail where they are required."""
     executable = find_browser()
@@ -50,7 +50,7 @@ class Visit:
         route.abort()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def visit(browser, tmp_path_factory):
     root, home = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("home")
     with jupyterlab(root, home) as address:
