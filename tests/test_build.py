@@ -361,11 +361,26 @@ class TestDeriving:
 
     def test_course_cells_of_an_exercise_are_locked(self, exercise, solution):
         """In an exercise only answers can be edited, and nothing of the course can be deleted."""
-        assert cell(exercise, "answer").metadata == {"deletable": False, "stoplib": {"role": "answer"}}
+        answer = cell(exercise, "answer").metadata
+        assert (answer["deletable"], answer["stoplib"], "editable" in answer) == (False, {"role": "answer"}, False)
         for name in ("title", "setup", "check"):
             metadata = cell(exercise, name).metadata
             assert (metadata["editable"], metadata["deletable"]) == (False, False)
         assert cell(solution, "check").metadata == {"stoplib": {"role": "check"}}
+
+    def test_metadata_for_nbgrader(self, exercise, solution):
+        """The code cells of an exercise say to nbgrader what they are, and a check how many points it gives."""
+        told = {name: cell(exercise, name).metadata["nbgrader"] for name in ("setup", "answer", "check")}
+        names = ("grade", "solution", "locked")
+        assert {name: tuple(one[key] for key in names) for name, one in told.items()} == {
+            "setup": (False, False, True),
+            "answer": (False, True, False),
+            "check": (True, False, True),
+        }
+        assert [one.get("points") for one in told.values()] == [None, None, 1]
+        assert {one["grade_id"] for one in told.values()} == {"setup", "answer", "check"}
+        assert "nbgrader" not in cell(exercise, "title").metadata
+        assert "nbgrader" not in cell(solution, "check").metadata
 
     def test_reveal_is_stored_hidden(self, chapter):
         """The result of a checkpoint is stored and hidden until the learner runs the cell; tags are kept."""

@@ -11,19 +11,26 @@ import io
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import stoplib
 from stoplib.course.text import wrapped
 
-# Leaving the `with` of `bounded` runs code of these files; it is not the learner's.
-OURS = (__file__, contextlib.__file__)
+Case = TypeVar("Case")
+
+MOST_LINES = 300_000
+_bounds: list[int] = []
+
+# Lines of these files do not count in `bounded`; they are not the learner's. (Leaving its `with` runs some.)
+OURS = {__file__, contextlib.__file__}
 # Nor is code in these places: Python's own, what is installed, and the course.
 FOLDERS = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 INSTALLED = ("<frozen ", *(f"{folder}{os.sep}" for folder in (Path(stoplib.__file__).parent, *sorted(FOLDERS))))
@@ -113,7 +120,7 @@ class Muted(io.TextIOBase):
 
 
 @contextmanager
-def bounded(lines: int = 300_000) -> Iterator[None]:
+def bounded(lines: int = MOST_LINES) -> Iterator[None]:
     """Raise Endless in code that runs more than `lines` lines of the learner's own.
 
     Lines of installed code, `copy.deepcopy` or a replay, do not count. Its calls do, up to 20 for each of the
@@ -122,6 +129,7 @@ def bounded(lines: int = 300_000) -> Iterator[None]:
     """
     left, calls_left = lines, CALLS_A_LINE * lines
     outer = sys.gettrace()
+    _bounds.append(lines)
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal left, calls_left
@@ -143,6 +151,62 @@ def bounded(lines: int = 300_000) -> Iterator[None]:
         yield
     finally:
         sys.settrace(outer)
+        _bounds.pop()
+
+
+def bound() -> int:
+    """How many lines the code that runs now may take: those of the innermost `bounded`, or what is usual."""
+    return _bounds[-1] if _bounds else MOST_LINES
+
+
+def lines_of(error: BaseException) -> list[tuple[str, str]]:
+    """The functions that an error came through, each with the line of it where Python knows its text.
+
+    An error from another process brings them along.
+    """
+    told: list[tuple[str, str]] | None = getattr(error, "__lines__", None)
+    if told is not None:
+        return told
+    return [(frame.name, frame.line or "") for frame in traceback.extract_tb(error.__traceback__)]
+
+
+_secret: str | None = None
+
+
+@contextmanager
+def fresh_cases(secret: str) -> Iterator[None]:
+    """While this lasts, checks also try cases that follow from `secret`: those of the grader, not of a notebook."""
+    global _secret
+    before, _secret = _secret, secret
+    try:
+        yield
+    finally:
+        _secret = before
+
+
+def fresh(make: Callable[[Random], Case], count: int = 3) -> Iterator[Case]:
+    """Cases that nobody can have seen before, `count` of them; none outside of `fresh_cases`.
+
+    >>> list(fresh(lambda dice: dice.randint(1, 9)))
+    []
+    >>> with fresh_cases("a secret"):
+    ...     len(list(fresh(lambda dice: dice.randint(1, 9))))
+    3
+    """
+    if _secret is not None:
+        dice = Random(f"{_secret} {make.__qualname__}")
+        yield from (make(dice) for _ in range(count))
+
+
+def shuffled(values: Iterable[Case]) -> list[Case]:
+    """The values in an order that nobody knows in advance; outside of `fresh_cases` it is always the same.
+
+    >>> sorted(shuffled("abc"))
+    ['a', 'b', 'c']
+    """
+    mixed = list(values)
+    Random(_secret or "").shuffle(mixed)
+    return mixed
 
 
 @cache

@@ -21,6 +21,8 @@ A course on how an agent run stops.
   {COMMAND} lab             open the course in JupyterLab      (+ options of jupyter lab)
   {COMMAND} check           say whether everything works here
   {COMMAND} fresh NAME ...  get a notebook anew; yours is kept beside it
+  {COMMAND} progress        say what you have done
+  {COMMAND} grade PATH ...  grade what learners hand in        (--help says how)
   {COMMAND} test            run the tests                      (+ options of pytest)
   {COMMAND} build           make the notebooks from lessons/   (+ --check, names)
 
@@ -96,6 +98,18 @@ def fresh(root: Path, names: Sequence[str]) -> int:
     return 0
 
 
+def progress(root: Path, options: Sequence[str]) -> int:
+    """Say what the learner has done."""
+    return run(set_up(root), "stoplib.course.grading.progress", *options)
+
+
+def grade(root: Path, options: Sequence[str]) -> int:
+    """Grade what learners have handed in. Paths are those of the folder where the command was given."""
+    environment = Environment(root)
+    environment.ensure()
+    return run(environment, "stoplib.course.grading", f"--base={Path.cwd()}", *options)
+
+
 def run_tests(root: Path, options: Sequence[str]) -> int:
     """Run the tests."""
     environment = Environment(root)
@@ -114,6 +128,8 @@ COMMANDS: dict[str, Callable[[Path, Sequence[str]], int]] = {
     "lab": lab,
     "check": check,
     "fresh": fresh,
+    "progress": progress,
+    "grade": grade,
     "test": run_tests,
     "build": build,
 }

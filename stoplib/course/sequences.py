@@ -172,9 +172,9 @@ WORDS = (
 JITTER = ("nonce", "request", "trace")
 
 
-def twelve(seed: int = 0) -> tuple[Sequence, ...]:
-    """The twelve. Other seeds give the same sequences in other words, after a few honest rounds."""
-    words = WORDS[seed % len(WORDS)]
+def twelve(seed: int = 0, words: Words | None = None) -> tuple[Sequence, ...]:
+    """The twelve. Other seeds give the same sequences in other words, after a few honest rounds; so do `words`."""
+    words = words or WORDS[seed % len(WORDS)]
     tool, key, value, nothing, honest, patience = words
     jitter = JITTER[seed % len(JITTER)]
     plays: dict[str, dict[int, tuple[Any, ...]]] = {

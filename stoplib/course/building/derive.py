@@ -33,6 +33,7 @@ LOCKS = {
     "check": {"editable": False, "deletable": False},
     "answer": {"deletable": False},
 }
+POINTS_OF_A_CHECK = 1
 
 
 def notebook_path(source: Path, kind: str) -> Path:
@@ -88,7 +89,24 @@ def _metadata(cell: Cell, kind: str) -> dict[str, Any]:
         metadata["jupyter"] = {"outputs_hidden": True}  # until the learner runs the cell
     if kind == "exercise":
         metadata |= LOCKS.get(cell.role, {})
-        # nbgrader's metadata belongs here: it follows from the role as well.
+        if cell.type == "code":
+            metadata["nbgrader"] = _for_nbgrader(cell)
+    return metadata
+
+
+def _for_nbgrader(cell: Cell) -> dict[str, Any]:
+    """What nbgrader has to know of a cell. Our grader reads the points of a check here as well."""
+    metadata: dict[str, Any] = {
+        "schema_version": 3,
+        "grade_id": cell.name,
+        "cell_type": cell.type,
+        "grade": cell.role == "check",
+        "solution": cell.role == "answer",
+        "locked": cell.role != "answer",
+        "task": False,
+    }
+    if cell.role == "check":
+        metadata["points"] = POINTS_OF_A_CHECK
     return metadata
 
 

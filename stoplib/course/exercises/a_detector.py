@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
-from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, fresh, judge, shown
 from stoplib.course.sequences import (
     AGAIN,
     CYCLES,
@@ -23,6 +24,7 @@ from stoplib.course.sequences import (
     Play,
     Round,
     Sequence,
+    Words,
     twelve,
 )
 
@@ -76,19 +78,18 @@ class Variant:
     hint: str
 
 
-def sequences(seed: int = 0) -> tuple[Sequence, ...]:
+def sequences(seed: int = 0, words: Words = WORDS[0]) -> tuple[Sequence, ...]:
     """The twelve, and the search in five drawers."""
 
     def drawer(n: int) -> Round:
         return Round("open", {"drawer": n + 1}, "the key" if n == 4 else "empty")
 
-    search = Play(drawer, ends=5).later(WORDS[seed].honest)
-    return *twelve(seed), Sequence(13, "five drawers, the key in the last", NOTHING_NEW, (search,))
+    search = Play(drawer, ends=5).later(words.honest)
+    return *twelve(seed, words), Sequence(13, "five drawers, the key in the last", NOTHING_NEW, (search,))
 
 
-def variants(number: int, seed: int) -> Iterator[Variant]:
+def variants(number: int, words: Words) -> Iterator[Variant]:
     """The further plays of a sequence."""
-    words = WORDS[seed]
     message = {"to": "Ada", "text": f"news on {words.value}"}
 
     def fetches_the_report(n: int) -> Round:
@@ -166,20 +167,29 @@ def _verdict(is_stuck: Detector, sequence: Sequence) -> Verdict:
     """The first version of a sequence that the detector gets wrong, or that it is right."""
     number = sequence.number
     name = f"{number:>2} {sequence.name}"
-    for seed in SEEDS:
-        honest = f" ({WORDS[seed].honest} honest rounds came first)" if WORDS[seed].honest else ""
-        for play in sequences(seed)[number - 1].plays:
+    for seed, words in (
+        *((seed, WORDS[seed]) for seed in SEEDS),
+        *((len(WORDS), words) for words in fresh(_any_words, 2)),
+    ):
+        honest = f" ({words.honest} honest rounds came first)" if words.honest else ""
+        for play in sequences(seed, words)[number - 1].plays:
             seen = _play(is_stuck, play)
             found = _wrong(number, play, seen)
             if found is None and seed == 0 and _wrong(number, play, again := _play(is_stuck, play)):
                 found = f"the second time, {_in_words(play, again)}", REMEMBERS
             if found is not None:
                 return Verdict(name, False, found[0] + honest, found[1])
-        for variant in variants(number, seed):
+        for variant in variants(number, words):
             found = _wrong(number, variant.play, _play(is_stuck, variant.play), variant.hint)
             if found is not None:
                 return Verdict(name, False, f"{variant.words}: {found[0]}{honest}", found[1])
     return Verdict(name, True)
+
+
+def _any_words(dice: Random) -> Words:
+    """Words and numbers that no version has."""
+    tool, key, value, nothing = (f"{letter}{dice.randint(1_000, 9_999)}" for letter in "tkvn")
+    return Words(tool, key, value, nothing, dice.randint(1, 6), dice.randint(10, 30))
 
 
 def _wrong(number: int, play: Play, seen: Seen, hint: str = "") -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import stoplib
-from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, fresh, judge, shown
 
 EXERCISE = "05"
 MOST_QUESTIONS = 200
@@ -192,6 +192,7 @@ def check_results(answer_calls: Learner) -> None:
             ("a tool that does not exist, then one that does", calls_of("delte", "delete"), World()),
             ("a tool that raises, then one that works", calls_of("broken", "delete"), World()),
             ("a request without its argument", [{"id": "c1", "name": "delete", "args": {}}], World()),
+            *fresh(_any_reply),
         ],
     )
 
@@ -215,6 +216,7 @@ def check_refusals(answer_calls: Learner) -> None:
                 ("a yes, and the tool raises, two before", ("broken",), (True,), 2, reset),
                 ("an unknown tool alone, two before", ("delte",), (True,), 2, nobody),
                 ("an unknown tool and a no, one before", ("delte", "delete"), (False,), 1, nobody),
+                *fresh(lambda dice: _any_count(dice, reset)),
             )
         )
 
@@ -250,9 +252,9 @@ def check_whole_run(answer_calls: Learner) -> None:
     """In its loop, next to the library's."""
 
     def verdicts() -> Iterator[Verdict]:
-        for seed in range(SEEDS):
-            sizes, says = _dice(seed)
-            case = f"run {seed}: replies with {_listed(sizes)} calls, the person says {_yes_or_no(says)}"
+        runs = [_dice(random.Random(seed)) for seed in range(SEEDS)]
+        for sizes, says in (*runs, *fresh(_dice, SEEDS)):
+            case = f"a run: replies with {_listed(sizes)} calls, the person says {_yes_or_no(says)}"
             wanted = _by_library(sizes, World(says))
             try:
                 with bounded(), redirect_stdout(Muted(sys.stdout, lines=5)):
@@ -356,9 +358,21 @@ def _try(answer_calls: Learner, calls: list[dict[str, Any]], world: World, refus
     return seen
 
 
-def _dice(seed: int) -> tuple[list[int], list[bool]]:
+def _any_count(dice: random.Random, hint: str) -> tuple[str, list[str], list[bool], int, str]:
+    names = [dice.choice(("delete", "delete", "broken", "delte")) for _ in range(dice.randint(1, 6))]
+    says, before = [dice.random() < 0.25 for _ in names], dice.randint(0, 9)
+    return f"{', '.join(names)}, the person says {says}, {before} before", names, says, before, hint
+
+
+def _any_reply(dice: random.Random) -> tuple[str, list[dict[str, Any]], World]:
+    """A reply with some calls, and a person who says this and that."""
+    names = [dice.choice(("delete", "delete", "broken", "delte")) for _ in range(dice.randint(2, 7))]
+    says = [dice.choice((True, True, False, "yes", None)) for _ in names]
+    return f"{', '.join(names)}, and the person says {says}", calls_of(*names), World(says)
+
+
+def _dice(dice: random.Random) -> tuple[list[int], list[bool]]:
     """How many calls each reply has, and what the person says."""
-    dice = random.Random(seed)
     sizes = [dice.choice((1, 1, 1, 2, 3)) for _ in range(4)]
     return sizes, [dice.random() < 0.3 for _ in range(sum(sizes))]
 

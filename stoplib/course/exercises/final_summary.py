@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoplib import Outcome, Reply, ToolCall, answer, batch, call, max_steps, run, script
-from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, fresh, judge, shown
 from stoplib.reasons import ending
 
 EXERCISE = "07"
@@ -61,7 +61,8 @@ class Seen:
 def check_summary(end_well: Callable[..., Any]) -> None:
     """A closing call that goes well, and what it was sent."""
     cases = [Case(f"a model that sums up, run {seed}", seed=seed) for seed in (1, 2, 3)]
-    _judge(end_well, [*cases, Case("many steps are left", steps_left=9)], ("summary", "model_calls"), sent=True)
+    cases += [Case("many steps are left", steps_left=9), *fresh(_sums_up)]
+    _judge(end_well, cases, ("summary", "model_calls"), sent=True)
 
 
 def check_room(end_well: Callable[..., Any]) -> None:
@@ -87,6 +88,7 @@ def check_room(end_well: Callable[..., Any]) -> None:
                 hint="0 tokens left is a limit, the strictest one. Is it taken for 'no limit'?",
                 tokens=-10_000,
             ),
+            *fresh(lambda dice: _some_room(dice, too_few), 5),
         ],
         ("summary", "model_calls"),
     )
@@ -140,7 +142,7 @@ def check_claims(end_well: Callable[..., Any]) -> None:
             Case(f"a run stopped by {reason}, and a summary that says {text!r}", answer(text), reason=reason, seed=seed)
             for seed, (reason, text) in enumerate(zip(reasons, claims, strict=True), 1)
         ]
-        + [Case("a run that was stopped by a person", answer("Done."), reason="interrupted", seed=2)],
+        + [Case("a run that was stopped by a person", answer("Done."), reason="interrupted", seed=2), *fresh(_sums_up)],
         ("status", "reason", "answer", "summary"),
     )
 
@@ -154,8 +156,22 @@ def check_evidence(end_well: Callable[..., Any]) -> None:
             *(Case(f"a run with errors and refusals, run {seed}", seed=seed) for seed in (3, 4, 5, 6)),
             Case("the same when no step is left", seed=4, steps_left=0),
             Case("the same when the closing call fails", ConnectionError("the service is down"), seed=5),
+            *fresh(_sums_up),
         ],
         ("evidence",),
+    )
+
+
+def _sums_up(dice: random.Random) -> Case:
+    """Another run, stopped for another reason, and a summary in other words."""
+    number, reason = dice.randint(10, 10**6), f"a guard called g{dice.randint(1, 999)}"
+    return Case(f"run {number}, stopped by {reason}", answer(f"{number} pages were read."), reason=reason, seed=number)
+
+
+def _some_room(dice: random.Random, hint: str) -> Case:
+    number, tokens = dice.randint(10, 10**6), dice.choice((-50, -3, -1, 0, 7, 300))
+    return Case(
+        f"run {number}, and {tokens} tokens more than are needed", hint=hint, seed=number, tokens=tokens, even=True
     )
 
 

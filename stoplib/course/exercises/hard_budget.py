@@ -12,7 +12,7 @@ from typing import Any
 
 import stoplib
 from stoplib import Usage
-from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, fresh, judge, shown
 
 EXERCISE = "04"
 MOST_STEPS = 12
@@ -215,21 +215,22 @@ def check_many(hard_budget: Maker) -> None:
     """Many runs with random figures."""
 
     def verdicts() -> Iterator[Verdict]:
-        for seed in range(SEEDS):
-            case = _random(seed)
+        for case in (
+            *(_random(random.Random(seed), f"random run {seed}") for seed in range(SEEDS)),
+            *fresh(_random, SEEDS),
+        ):
             seen, wanted = _tried(hard_budget, case), _library(case)
             if not _like(seen, wanted):
                 first = ", ".join(map(repr, case.usages[:3]))
                 setting = f"max_tokens={case.max_tokens}, output_cap={case.output_cap}, usages {first}, …"
-                yield Verdict(f"random run {seed} ({setting})", False, str(seen), _hint(case, seen, wanted))
+                yield Verdict(f"{case.name} ({setting})", False, str(seen), _hint(case, seen, wanted))
                 return
         yield Verdict(f"{SEEDS} runs with random figures", True)
 
     judge(EXERCISE, verdicts())
 
 
-def _random(seed: int) -> Case:
-    dice = random.Random(seed)
+def _random(dice: random.Random, name: str = "a run that is made for this check") -> Case:
     usages = tuple(
         Usage(dice.randrange(2_000), dice.randrange(800), dice.randrange(3_000), dice.randrange(500))
         for _ in range(dice.randint(1, 8))
@@ -237,7 +238,7 @@ def _random(seed: int) -> Case:
     results = tuple("x" * dice.randrange(4_000) for _ in range(dice.randint(1, 3)))
     budget = round(sum(usage.total for usage in usages) * dice.uniform(0.3, 2.5))
     return Case(
-        f"random run {seed}",
+        name,
         usages,
         budget,
         dice.choice((50, 500, 2_000)),
@@ -250,7 +251,7 @@ def _random(seed: int) -> Case:
 
 def _judge(hard_budget: Maker, cases: Iterable[Case]) -> None:
     def verdicts() -> Iterator[Verdict]:
-        for case in cases:
+        for case in (*cases, *fresh(_random)):
             seen, wanted = _tried(hard_budget, case), _library(case)
             yield Verdict(case.name, _like(seen, wanted), str(seen), _hint(case, seen, wanted))
 

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 import stoplib
 from stoplib import answer, call, fakes
-from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, fresh, judge, shown
 
 EXERCISE = "02"
 NAME = "no_new_results"
@@ -95,8 +96,16 @@ def check_results(no_new_results: Maker) -> None:
             Case("a tool that fails in the same way each time, n=3", 3, down, "a failed call has a result too."),
             Case("the task reads like a result, n=3", 3, (SAME, SAME), RESULTS_ONLY, task=SAME),
             Case("the model always says the same, n=2", 2, ("a", "b", "c"), RESULTS_ONLY, says="Let me look."),
+            *fresh(_any_results, 6),
         ],
     )
+
+
+def _any_results(dice: Random) -> Case:
+    """A run whose results repeat more or less."""
+    n, words = dice.randint(1, 6), [f"{dice.randint(100, 999)} rows" for _ in range(2)]
+    results = tuple(word for _ in range(4) for word in (dice.choice(words),) * dice.randint(1, n + 1))
+    return Case(f"the results {', '.join(results[:6])}, …, n={n}", n, results, IN_A_ROW, asks=lambda i: f"page {i % 3}")
 
 
 def check_guard(no_new_results: Maker) -> None:
@@ -158,14 +167,14 @@ def check_first(first_to_stop: Callable[..., Any]) -> None:
     repeated, quota, same = stoplib.repeated_call(2), stoplib.max_tool_calls(4), stoplib.no_new_results(3)
     errors, late = stoplib.too_many_errors(3), stoplib.max_tool_calls(9)
     nothing = {"search": lambda query: SAME}
-    fresh = {"search": lambda query: f"about {query}"}
+    about = {"search": lambda query: f"about {query}"}
     replace = "keep the one with the fewest tool calls so far. When does a new one replace it?"
     none = "a run that ends with 'answered' or 'max_steps' was not stopped by its guard. What do you return then?"
     alone = "each guard runs alone, beside max_steps(20)."
     alternator = "the alternating model of chapter 03"
     cases: list[tuple[str, Callable[[Any], stoplib.Reply], dict[str, Any], list[Any], str]] = [
         ("a model that asks for the same again", fakes.retries, nothing, [late, same, repeated], replace),
-        ("the quota stands first and is late", fakes.alternates, fresh, [late, quota, repeated], replace),
+        ("the quota stands first and is late", fakes.alternates, about, [late, quota, repeated], replace),
         ("the fastest stands first", fakes.retries, nothing, [repeated, same, quota], replace),
         (
             "two that stop at the same call: the first in the list",
@@ -176,10 +185,14 @@ def check_first(first_to_stop: Callable[..., Any]) -> None:
         ),
         ("the same two the other way round", fakes.never_answers, nothing, [stoplib.no_new_results(4), quota], replace),
         ("a model that answers after two looks", fakes.answers_after(2), nothing, [same, repeated, errors], none),
-        ("a model that no guard here sees", fakes.never_answers, fresh, [errors, repeated], none),
+        ("a model that no guard here sees", fakes.never_answers, about, [errors, repeated], none),
         ("one guard stops it, the other does not", fakes.never_answers, nothing, [errors, quota], alone),
         ("no guards at all", fakes.retries, nothing, [], none),
         (alternator, fakes.alternates, nothing, [quota, errors, same, repeated], replace),
+        *(
+            (f"guards in another order: {guards}", model, nothing, guards, replace)
+            for model, guards in fresh(_any_guards)
+        ),
     ]
 
     def verdicts() -> Iterator[Verdict]:
@@ -198,6 +211,13 @@ def check_first(first_to_stop: Callable[..., Any]) -> None:
                 print(f"    of {names}, the one that stops it first is {wanted}")
 
     judge(EXERCISE, verdicts())
+
+
+def _any_guards(dice: Random) -> tuple[Callable[[Any], stoplib.Reply], list[Any]]:
+    """A model, and guards of which another one is first each time."""
+    guards: list[stoplib.Guard] = [stoplib.max_tool_calls(n) for n in dice.sample(range(2, 15), 3)]
+    guards += [stoplib.no_new_results(dice.randint(2, 9)), stoplib.repeated_call(dice.randint(2, 9))]
+    return dice.choice((fakes.retries, fakes.alternates, fakes.never_answers)), dice.sample(guards, 4)
 
 
 def _judge(no_new_results: Maker, cases: Sequence[Case]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -16,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import stoplib
-from stoplib.course.checks import ChecksFailed, Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.checks import ChecksFailed, Endless, Muted, Verdict, bounded, judge, lines_of, shown, shuffled
 from stoplib.events import describe
 
 EXERCISE = "08"
@@ -51,23 +50,22 @@ def right_loop() -> Loop:
 
 def check_right(tests: Callable[[], Any]) -> None:
     """No test fails on a loop that is right, however it is written."""
+    never_fail: list[str] = []
 
     def verdicts() -> Iterator[Verdict]:
         with _muted():
             made, problem = _tests_of(tests)
-            tries = dict(_tries(made, STYLES))
+            tries = _tries(made, STYLES | _planted(BUGS))
         yield from problem
-        for style, seen in tries.items():
-            if made:
-                yield _right_verdict(style, seen, tries.values())
+        right = [tries[style] for style in STYLES]
+        found = {tried.test for bug in BUGS for tried in tries[bug.name] if tried.failed}
+        never_fail.extend(dict.fromkeys(name for name in map(_name, made) if name not in found))
+        for style in STYLES if made else ():
+            yield _right_verdict(style, tries[style], right)
 
     judge(EXERCISE, verdicts())
-    with _muted():
-        made, _ = _tests_of(tests)
-        found = [tried for _, seen in _tries(made, _planted(BUGS)) for tried in seen]
-    for name in dict.fromkeys(map(_name, made)):
-        if not any(tried.failed for tried in found if tried.test == name):
-            print(f"note: {name} fails on none of the planted bugs. Can it fail at all?")
+    for name in never_fail:
+        print(f"note: {name} fails on none of the planted bugs. Can it fail at all?")
 
 
 def check_steps(tests: Callable[[], Any]) -> None:
@@ -86,20 +84,20 @@ def check_tools(tests: Callable[[], Any]) -> None:
 
 
 def _check_bugs(tests: Callable[[], Any], group: str) -> None:
+    """A bug is caught by a test that fails on it, and on no right loop."""
     bugs = {bug.name: bug for bug in BUGS if bug.group == group}
     through: list[str] = []
 
     def verdicts() -> Iterator[Verdict]:
         with _muted():
             made, problem = _tests_of(tests)
-            unfit = _fail_on_right_loops(made)
-            fit = [test for place, test in enumerate(made) if place not in unfit]
-            tries = list(_tries(fit, _planted(bugs.values())))
+            tries = _tries(made, STYLES | _planted(bugs.values()))
         yield from problem
-        for name in dict.fromkeys(_name(made[place]) for place in unfit):
+        unfit = {tried.place for style in STYLES for tried in tries[style] if tried.failed or tried.endless}
+        for name in dict.fromkeys(_name(made[place]) for place in sorted(unfit)):
             print(f"note: {name} is left out here, since it does not pass on all right loops.")
-        for name, seen in tries:
-            verdict = _bug_verdict(bugs[name], seen)
+        for name, bug in bugs.items():
+            verdict = _bug_verdict(bug, [tried for tried in tries[name] if tried.place not in unfit])
             if not verdict.ok:
                 through.append(name)
             if made:
@@ -119,29 +117,29 @@ def _planted(bugs: Iterable[Bug]) -> dict[str, Callable[[], Loop]]:
     return {bug.name: partial(_made, bug.parts) for bug in bugs}
 
 
-def _tries(tests: Sequence[Test], loops: Mapping[str, Callable[[], Loop]]) -> Iterator[tuple[str, list[Tried]]]:
-    """Each loop with what every test did on it. A test that has run for ever a few times is not tried again."""
+def _tries(tests: Sequence[Test], loops: Mapping[str, Callable[[], Loop]]) -> dict[str, list[Tried]]:
+    """What every test did on each loop. A test that has run for ever a few times is not tried again.
+
+    The loops come in a mixed order, so that a test cannot go by it.
+    """
     endless = Counter[int]()
-    for name, make in loops.items():
+    found = {}
+    for name, make in shuffled(loops.items()):
         seen = []
         for place, test in enumerate(tests):
             gave_up = endless[place] >= MOST_ENDLESS
-            again = Tried(_name(test), endless=True, said="has not come back three times")
-            seen.append(again if gave_up else _try(test, make()))
+            again = Tried(place, _name(test), endless=True, said="has not come back three times")
+            seen.append(again if gave_up else _try(place, test, make()))
             endless[place] += seen[-1].endless
-        yield name, seen
-
-
-def _fail_on_right_loops(tests: Sequence[Test]) -> list[int]:
-    """The places of the tests that fail, or do not come back, on a loop that is right."""
-    tries = [seen for _, seen in _tries(tests, STYLES)]
-    return [place for place in range(len(tests)) if any(seen[place].failed or seen[place].endless for seen in tries)]
+        found[name] = seen
+    return found
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What a test did with a loop."""
+    """What a test did with a loop; `place` is its place in the list."""
 
+    place: int
     test: str
     failed: bool = False
     endless: bool = False
@@ -149,27 +147,26 @@ class Tried:
     returned: Any = None
 
 
-def _try(test: Test, loop: Loop) -> Tried:
+def _try(place: int, test: Test, loop: Loop) -> Tried:
     """Run one test on one loop, whatever it does. Any error is a failure, but running for ever is not."""
     name = _name(test)
     try:
         with bounded(MOST_LINES):
             returned = test(loop)
     except Endless as error:
-        return Tried(name, endless=True, said=str(error))
+        return Tried(place, name, endless=True, said=str(error))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return Tried(name, failed=True, said=_described(test, error))
-    return Tried(name, returned=returned)
+        return Tried(place, name, failed=True, said=_described(test, error))
+    return Tried(place, name, returned=returned)
 
 
 def _described(test: Test, error: BaseException) -> str:
     """The error, and the line of the test that it came from where Python knows its text."""
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == _name(test)]
-    line = f", at: {frames[-1].line}" if frames and frames[-1].line else ""
-    return describe(said) + line
+    lines = [line for function, line in lines_of(error) if function == _name(test)]
+    return describe(said) + (f", at: {lines[-1]}" if lines and lines[-1] else "")
 
 
 def _tests_of(tests: Callable[[], Any]) -> tuple[list[Test], list[Verdict]]:
@@ -218,6 +215,7 @@ def _right_verdict(style: str, seen: Sequence[Tried], all_of_it: Collection[Sequ
 
 
 def _bug_verdict(bug: Bug, seen: Sequence[Tried]) -> Verdict:
+    """Whether the bug is caught by one of the tests that pass on the right loops; `seen` is what these did."""
     if any(tried.failed for tried in seen):
         return Verdict(f"the bug is caught: {bug.name}", True)
     hint = bug.hint

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import stoplib
-from stoplib.course.checks import Endless, Muted, Verdict, bounded, judge, shown
+from stoplib.course.checks import Endless, Muted, Verdict, bounded, fresh, judge, shown
 
 EXERCISE = "01"
 MOST_CALLS = 200
@@ -84,6 +85,7 @@ def check_answer(run_with_limits: Callable[..., Any]) -> None:
             Case("the model answers at once", (DONE,)),
             Case("the model answers at its third call", (LOOK, LOOK, DONE)),
             Case("the model answers at its third call, within the time budget", (LOOK, LOOK, DONE), time_budget=60),
+            *fresh(_answers),
         ],
     )
 
@@ -111,6 +113,7 @@ def check_steps(run_with_limits: Callable[..., Any]) -> None:
                 max_steps=None,
                 hint="the default for max_steps is in the first line of the task.",
             ),
+            *fresh(_never_answers),
         ],
     )
 
@@ -134,6 +137,7 @@ def check_time(run_with_limits: Callable[..., Any]) -> None:
                 hint="0 is a budget too, the strictest. Is it taken for 'no budget'? Is a call made before the look?",
             ),
             Case("time_budget=100 and max_steps=5: the steps run out first", max_steps=5, time_budget=100),
+            *fresh(_runs_out),
         ],
         readings=True,
     )
@@ -222,6 +226,7 @@ def check_ties(run_with_limits: Callable[..., Any]) -> None:
                 max_tool_calls=3,
                 hint="that tool call is allowed. Which limit is met next?",
             ),
+            *fresh(_ties),
         ],
     )
 
@@ -245,6 +250,7 @@ def check_tools(run_with_limits: Callable[..., Any]) -> None:
                 hint=SURVIVE,
             ),
             Case("the tool raises at every step", max_steps=4, tools={"search": broken}, hint=SURVIVE),
+            *fresh(lambda dice: _fails(dice, SURVIVE)),
         ],
         results=True,
     )
@@ -258,8 +264,64 @@ def check_messages(run_with_limits: Callable[..., Any]) -> None:
         tools: dict[str, Callable[..., Any]] = {"search": lambda query: "nothing", "now": lambda: "noon"}
         case = Case("the messages before the third call, after two different tools", (LOOK, now, DONE), tools=tools)
         yield _messages_verdict(run_with_limits, case)
+        for case in fresh(_three_tools):
+            yield _messages_verdict(run_with_limits, case)
 
     judge(EXERCISE, verdicts())
+
+
+# Cases that nobody has seen: another form of those above, with other numbers and words.
+
+
+def _word(dice: Random) -> str:
+    return "".join(dice.choice("abcdefghij") for _ in range(6))
+
+
+def _look(dice: Random) -> dict[str, Any]:
+    return {"type": "tool", "name": "search", "args": {"query": _word(dice)}}
+
+
+def _answers(dice: Random) -> Case:
+    looks, text = dice.randint(0, 8), _word(dice)
+    replies = (*(_look(dice) for _ in range(looks)), {"type": "final", "content": text})
+    return Case(f"the model answers {text!r} at call {looks + 1}", replies)
+
+
+def _never_answers(dice: Random) -> Case:
+    n = dice.randint(2, 60)
+    return Case(f"the model never answers, max_steps={n}", (_look(dice),), max_steps=n)
+
+
+def _runs_out(dice: Random) -> Case:
+    budget, start = dice.randint(1, 30), dice.randint(1, 10_000)
+    steps = dice.choice([n for n in range(1, 31) if n + 1 != budget])  # the one case that the task leaves open
+    name = f"the clock ticks {start}, {start + 1}, …, time_budget={budget} and max_steps={steps}"
+    return Case(name, (_look(dice),), steps, budget, start)
+
+
+def _ties(dice: Random) -> Case:
+    looks = dice.randint(1, 12)
+    steps, budget = dice.choice([(looks + m, looks + n) for m in range(3) for n in range(3) if m + 1 != n])
+    replies = (*(_look(dice) for _ in range(looks)), {"type": "final", "content": _word(dice)})
+    name = f"the answer would come at call {looks + 1}, max_steps={steps} and time_budget={budget}"
+    return Case(name, replies, steps, budget, dice.randint(0, 1_000))
+
+
+def _fails(dice: Random, hint: str) -> Case:
+    name, text = _word(dice), _word(dice)
+
+    def broken(**args: Any) -> str:
+        raise LookupError(text)
+
+    request = {"type": "tool", "name": name, "args": {_word(dice): 1}}
+    return Case(f"the tool {name!r} raises {text!r}", (request, DONE), tools={name: broken}, hint=hint)
+
+
+def _three_tools(dice: Random) -> Case:
+    results = {_word(dice): _word(dice) for _ in range(3)}
+    tools: dict[str, Callable[..., Any]] = {name: lambda text=text: text for name, text in results.items()}
+    requests = tuple({"type": "tool", "name": name, "args": {}} for name in results)
+    return Case(f"the messages after {', '.join(results)}", (*requests, DONE), tools=tools)
 
 
 def _judge(loop: Callable[..., Any], cases: Iterable[Case], readings: bool = False, results: bool = False) -> None:
