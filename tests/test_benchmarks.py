@@ -52,6 +52,15 @@ def test_recorded_runs_are_read_and_swept():
         assert said in done.stdout
 
 
+def test_grading_beside_kernels_alone():
+    """The grader and the bare kernels take turns, and the ratio of their times is printed."""
+    command = [sys.executable, BENCHMARKS / "grading.py", "--learners", "2", "--exercise", "06"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert "2 learners, 1 exercises each, 2 at a time; 12 points given" in done.stdout
+    assert float(done.stdout.split()[-1]) > 0
+
+
 def test_a_peer_that_does_not_exist_is_refused():
     """The message names it, and those that exist."""
     done = benchmark("--peers", "nobody")

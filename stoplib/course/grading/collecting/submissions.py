@@ -50,7 +50,10 @@ def collect(
     due: datetime | None = None,
     without: Path | None = None,
 ) -> Collected:
-    """Find the submissions below the paths, `without` a folder. Raises FileNotFoundError for what is not there."""
+    """Find the submissions below the paths, but not in the folder `without`.
+
+    Raises FileNotFoundError for a path that is not there.
+    """
     found = Collected()
     tries: dict[tuple[str, str], list[Submission]] = {}
     for path in map(Path, paths):

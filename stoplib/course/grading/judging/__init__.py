@@ -8,6 +8,7 @@ check has passed in. So the judge sees what any caller would see, and nothing el
     channel.py  one end of the pipe: asks, and serves the other end until its answer comes
     plain.py    what comes from the learner's process: plain data, a few values of the library, handles
     link.py     the judge's end: the learner's functions, as functions
+    sending.py  what the judge sends: pickled, with handles for what must stay with it
     inside.py   the learner's end
     judge.py    runs a check cell, with the learner's names in it
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
-from stoplib.course.checks import OURS, Muted, bounded, lines_of
+from stoplib.course.checks import OURS, Endless, Muted, bounded, lines_of
 from stoplib.course.grading.judging.channel import CALL, RAISE, RETURN, Endpoint, Message, Pipe
 from stoplib.course.grading.judging.plain import Tables, pack, signature_from
 from stoplib.state import Run
@@ -30,6 +30,8 @@ LARGEST_MESSAGE = 1 << 31
 PRINTED_LINES = 20
 MOST_LINES_TOLD = 20
 PRINTED_CHARACTERS = 4_000
+# A call over the pipe takes as long as some hundred lines do. So endless code is stopped while there still is time.
+LINES_A_CALL = 20
 
 # What of a run is not sent each time: what grows is sent in parts, and what guards keep stays where they are.
 NOT_SENT = ("trace", "messages", "repeats", "notes", "guards", "outer", "running", "_results", "_clock")
@@ -98,13 +100,22 @@ class Inside(Endpoint):
         try:
             with redirect_stdout(Muted(printed, PRINTED_LINES)):
                 if self.depth > 1:  # the outermost call has set the bound
+                    self._count()
                     return function(*message["args"], **message["kwargs"])
+                self.calls_left = self.most_calls = message["lines"] // LINES_A_CALL
                 with bounded(message["lines"]):
                     return function(*message["args"], **message["kwargs"])
         finally:
             self.printed = printed.getvalue()[:PRINTED_CHARACTERS]
 
     printed = ""
+    calls_left = most_calls = 0
+
+    def _count(self) -> None:
+        """Count one call over the pipe, in either direction. Raises Endless if there were too many."""
+        self.calls_left -= 1
+        if self.calls_left < 0:
+            raise Endless(f"did not stop within {self.most_calls:,} calls")
 
     def returning(self, value: Any) -> Message:
         return {"do": RETURN, "value": pack(value, self.tables), "printed": self.printed}
@@ -133,6 +144,7 @@ class Inside(Endpoint):
 
     def call(self, handle: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of the judge's."""
+        self._count()
         return self.ask(
             lambda: {
                 "do": CALL,

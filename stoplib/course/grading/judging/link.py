@@ -8,34 +8,21 @@ A `Run` is sent once, and then what is new in it.
 
 from __future__ import annotations
 
-import builtins
 import io
 import json
 import pickle
-import threading
-from collections.abc import Callable
-from itertools import count, takewhile
-from operator import is_
-from types import FunctionType, MethodType
+from itertools import count
 from typing import Any
 
-import stoplib
-from stoplib.course.checks import OURS, ChecksFailed, Endless, NotSolvedYet, bound
-from stoplib.course.grading.judging import inside
+from stoplib.course.checks import OURS, bound
 from stoplib.course.grading.judging.channel import CALL, RAISE, RETURN, Broken, Endpoint, Message, Pipe
-from stoplib.course.grading.judging.plain import Proxies, parameters_of, signature_from, unpack
+from stoplib.course.grading.judging.plain import Proxies, signature_from, unpack
+from stoplib.course.grading.judging.sending import ERRORS, Pickler, Shared, Told
 from stoplib.state import Run
 
 OURS.add(__file__)
 
 LARGEST_MESSAGE = 16_000_000
-ERRORS: dict[str, type[BaseException]] = {
-    name: kind
-    for name, kind in vars(builtins).items()
-    if isinstance(kind, type) and issubclass(kind, BaseException) and not issubclass(kind, BaseExceptionGroup)
-} | {kind.__name__: kind for kind in (Endless, ChecksFailed, NotSolvedYet, stoplib.Fatal)}
-KNOWN_ERRORS = frozenset(ERRORS.values())
-
 GONE = "Its process came to an end."
 NOT_OURS = "It sent something that no check asks for"
 
@@ -54,8 +41,8 @@ class Link(Endpoint, Proxies):
         self.known = {}
         self._given: list[Any] = []
         self._handles: dict[int, int] = {}
-        self._runs: dict[int, _Told] = {}
-        self._shared: list[list[_Shared]] = []
+        self._runs: dict[int, Told] = {}
+        self._shared: list[list[Shared]] = []
         self._keys = count()
 
     def request(self) -> str:
@@ -235,7 +222,7 @@ class Link(Endpoint, Proxies):
         known = (one for frame in self._shared for one in frame if one.value is value)
         shared = next(known, None)
         if shared is None:
-            shared = _Shared(next(self._keys), value)
+            shared = Shared(next(self._keys), value)
             self._shared[-1].append(shared)
         return shared
 
@@ -247,103 +234,10 @@ class Link(Endpoint, Proxies):
     def dumps(self, value: Any) -> bytes:
         """Pickle a value for the other end."""
         buffer = io.BytesIO()
-        _Pickler(buffer, self).dump(value)
+        Pickler(buffer, self).dump(value)
         return buffer.getvalue()
 
     def tell(self, run: Run) -> dict[str, Any]:
         """What is new in a run since it was last sent."""
-        told = self._runs.setdefault(id(run), _Told(run))
-        return told.news(self)
-
-
-class _Shared:
-    """A list or dictionary that both sides have."""
-
-    def __init__(self, key: int, value: Any) -> None:
-        self.key, self.value = key, value
-        self._sent: list[Any] = []
-
-    def news(self, dumps: Callable[[Any], bytes]) -> tuple[int, bytes] | None:
-        """(how many parts stay as they are, the parts after them), or None if the other side knows it all."""
-        now = list(self.value) if type(self.value) is list else [*self.value, *self.value.values()]
-        same = sum(1 for _ in takewhile(bool, map(is_, now, self._sent)))
-        if same == len(now) == len(self._sent):
-            return None
-        if type(self.value) is dict:
-            same, new = 0, list(self.value.items())
-        else:
-            new = now[same:]
-        self._sent = now
-        return same, dumps(new)
-
-    def become(self, contents: Any) -> None:
-        """Take over new contents from the other side."""
-        if type(contents) is not type(self.value):
-            raise TypeError("a list stays a list")
-        self.value.clear()
-        if type(self.value) is list:
-            self.value.extend(contents)
-        else:
-            self.value.update(contents)
-        self._sent = list(self.value) if type(self.value) is list else [*self.value, *self.value.values()]
-
-
-class _Told:
-    """What the other end knows of a run."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.fetch = lambda: run.repeats
-        self.steps = self.messages = 0
-
-    def news(self, link: Link) -> dict[str, Any]:
-        run = self.run
-        if self.steps > len(run.trace) or self.messages > len(run.messages):
-            self.steps = self.messages = 0
-        first_step, first_message = max(0, self.steps - 1), self.messages
-        self.steps, self.messages = len(run.trace), len(run.messages)
-        return {
-            "state": {key: value for key, value in vars(run).items() if key not in inside.NOT_SENT},
-            "trace": (first_step, run.trace[first_step:]),
-            "messages": (first_message, run.messages[first_message:]),
-            "repeats": self.fetch,
-            "clock": run._clock,
-        }
-
-
-class _Pickler(pickle.Pickler):
-    """Pickles by value, but for what has to stay in one of the two processes."""
-
-    def __init__(self, file: io.BytesIO, link: Link) -> None:
-        super().__init__(file, protocol=5)
-        self._link = link
-
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, _Shared):
-            return inside.shared, (value.key, type(value.value) is list)
-        theirs = getattr(value, "__theirs__", None)
-        if type(theirs) is int:
-            return inside.mine, (theirs,)
-        if isinstance(value, Run):
-            return inside.run, (self._link.give(value), self._link.tell(value))
-        if isinstance(value, threading.Event):
-            return inside.event, (self._link.give(value), lambda: value.is_set(), lambda: value.set())
-        if isinstance(value, BaseException):
-            return inside.error, (self._link.give(value), *_copied(value))
-        if isinstance(value, FunctionType | MethodType) and _stays(value):
-            about = (getattr(value, "__name__", "function"), value.__doc__ or "", parameters_of(value))
-            return inside.function, (self._link.give(value), *about)
-        return NotImplemented
-
-
-def _stays(function: FunctionType | MethodType) -> bool:
-    """Whether a function is one of the check's, and not what pickle itself or the other end needs by name."""
-    module = function.__module__ or ""
-    return "<" in function.__qualname__ or (module.startswith("stoplib") and module != inside.__name__)
-
-
-def _copied(error: BaseException) -> tuple[type[BaseException], tuple[Any, ...], list[str]]:
-    """Class, arguments and notes of an exception, as far as they can be sent."""
-    kind = next(kind for kind in type(error).__mro__ if kind in KNOWN_ERRORS)
-    args = tuple(arg for arg in error.args if isinstance(arg, str | int | float | bool | type(None)))
-    return kind, args, list(getattr(error, "__notes__", ()))
+        told = self._runs.setdefault(id(run), Told(run))
+        return told.news()

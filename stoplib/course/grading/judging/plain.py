@@ -95,6 +95,8 @@ def pack(value: Any, tables: Tables, depth: int = 0) -> Packed:
     for name, base in LIKE.items():
         if isinstance(value, base):
             return {"like": name, "type": kind.__name__, "plain": pack(base(value), tables, depth + 1)}
+    if callable(getattr(value, "is_set", None)) and not isinstance(value, type):
+        return {"event": tables.handle(value), "is_set": pack(value.is_set, tables)}
     return _function(value, tables) if callable(value) else _thing(value, tables)
 
 
@@ -184,6 +186,13 @@ class Thing:
         return self._true
 
 
+class Event:
+    """Something in the learner's process that can be asked whether it is set."""
+
+    def __init__(self, handle: int, is_set: Callable[[], bool]) -> None:
+        self.__theirs__, self.is_set = handle, is_set
+
+
 class Proxies:
     """What stands in the judge's process for objects of the learner's. `link` is the one that can call them."""
 
@@ -229,7 +238,7 @@ def unpack(packed: Packed, proxies: Proxies) -> Any:
 
 
 def _unpack_handle(packed: Mapping[str, Any], proxies: Proxies) -> Any:
-    handle = next(packed[key] for key in ("function", "guard", "thing") if key in packed)
+    handle = next(packed[key] for key in ("function", "guard", "event", "thing") if key in packed)
     if type(handle) is not int:
         raise ValueError(f"{shown(handle)} is no handle")
     if handle in proxies.known:
@@ -238,6 +247,8 @@ def _unpack_handle(packed: Mapping[str, Any], proxies: Proxies) -> Any:
         made = proxies.function(handle, _name(packed["name"]), str(packed["doc"]), packed["parameters"])
     elif "guard" in packed:
         made = _their_guard(packed, proxies)
+    elif "event" in packed:
+        made = Event(handle, unpack(packed["is_set"], proxies))
     else:
         kind = type(_name(packed["type"]), (Thing,), {})
         made = kind(handle, shown_as(packed["shown"]), packed["true"] is True)

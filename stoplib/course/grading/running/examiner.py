@@ -140,7 +140,8 @@ def main() -> None:
         os.dup2(nowhere.fileno(), 1)  # what pytest prints is nobody's business
 
     from stoplib.course.grading.running import linux
-    from stoplib.course.grading.running.examination import Order, examine
+    from stoplib.course.grading.running.examination import examine
+    from stoplib.course.grading.running.session import Order
     from stoplib.course.grading.running.starting import NewPython, Starter, Template
     from stoplib.course.grading.running.watching import adopt_orphans
 

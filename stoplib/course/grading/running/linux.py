@@ -10,8 +10,10 @@ import contextlib
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -49,15 +51,12 @@ def enter(folder: Path, writable: Sequence[str], hidden: Iterable[Path], kept: I
     return True
 
 
+@cache
 def available() -> bool:
-    """Whether namespaces can be made here."""
+    """Whether namespaces can be made here; tried in another process."""
     if sys.platform != "linux":
         return False
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if _leave_the_others() else 1)
-    _, status = os.waitpid(child, 0)
-    return status == 0
+    return subprocess.run([sys.executable, __file__], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def _call(name: str, *args: Any) -> None:
@@ -104,6 +103,8 @@ def _set_up_the_disk(folder: Path, writable: Sequence[str], hidden: Iterable[Pat
         _mount("tmpfs", Path("/dev/shm"), "tmpfs", NO_SUID | NO_DEVICES, SMALL)
     keep = [folder, *kept]
     for path in sorted(map(Path.resolve, hidden), key=lambda path: len(path.parts)):
+        if path == Path(path.anchor):
+            continue
         _hide(path, [place for place in keep if path in place.parents and place.exists()])
     for name in writable:
         _mount("tmpfs", folder / name, "tmpfs", NO_SUID | NO_DEVICES, SMALL)
@@ -151,3 +152,7 @@ def _give_up_rights() -> None:
 
     _call("prctl", NO_NEW_RIGHTS, 1, 0, 0, 0)
     _call("capset", ctypes.byref(Header(CAPABILITIES_VERSION, 0)), (ctypes.c_uint32 * 6)())
+
+
+if __name__ == "__main__":
+    sys.exit(0 if _leave_the_others() else 1)
