@@ -25,7 +25,7 @@ def drive(body: Body, on_event: Listener | None) -> Outcome:
                 wanted = body.send(answer) if error is None else body.throw(error)
                 answer = error = None
                 try:
-                    if not isinstance(wanted, Event):
+                    if isinstance(wanted, Request):
                         answer = _carry_out(wanted)
                     elif on_event:
                         on_event(wanted)

@@ -62,6 +62,18 @@ def flag(owner: str, name: str, value: Any) -> bool:
     return value
 
 
+def a_time(reading: float) -> float:
+    """Return what a clock shows. Raises ValueError if that is no number.
+
+    >>> a_time(float("nan"))
+    Traceback (most recent call last):
+    ValueError: the clock shows nan, which is no time
+    """
+    if reading != reading:
+        raise ValueError(f"the clock shows {reading!r}, which is no time")
+    return reading
+
+
 def in_full(number: float) -> str:
     """A number for people: whole ones in full, others to six digits.
 

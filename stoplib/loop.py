@@ -99,7 +99,7 @@ class Loop:
         if isinstance(error, DeadlinePassed):
             guard, limit = self.guards.nearest_deadline(self.run, self.asking)
             self.run.read_clock()
-            return _ending_by([(guard, f"what was running was cancelled at the limit of {limit:g} s")])
+            return Ending.by([(guard, f"what was running was cancelled at the limit of {limit:g} s")])
         if isinstance(error, Fatal):
             return Ending(reasons.FATAL, str(error), error=error)
         if isinstance(error, Exception):
@@ -130,31 +130,39 @@ class Loop:
         run, guards, watched = self.run, self.guards, self.watched
         before_call, before_action, after_round = map(self._look_at, GATES)
         ask = self._ask_model(self.schemas)
+        settles = self._settles()
         run.start()
         while True:
             run.read_clock()
             if fired := before_call(run):
-                return _ending_by(fired)
+                return Ending.by(fired)
             if self.cancels:
                 ask.time_left = guards.time_left(run)
-            reply = _sound((yield ask))
+            reply = yield ask
+            if not isinstance(reply, Reply):
+                raise _no_reply(reply)
             run.record_reply(reply)
-            self._settle()
+            if settles:
+                self._settle()
             if watched:
                 yield Event("reply", run, len(run.trace), reply=reply)
             if end := reasons.ending(reply):
                 return self._said(*end)
             run.record_request()
             if fired := before_action(run):
-                return _ending_by(fired)
+                return Ending.by(fired)
             yield from self._act()
             run.record_round()
             if fired := after_round(run):
-                return _ending_by(fired)
+                return Ending.by(fired)
 
     def _look_at(self, gate: str) -> Callable[[Run], Fired | None]:
         own = self.guards.at(gate)
         return own if self.run.outer is None else looking_outside(gate, own)
+
+    def _settles(self) -> bool:
+        """Whether there is anything to do once a reply has been counted."""
+        return self.guards.settles or self.run.outer is not None
 
     def _settle(self) -> None:
         self.guards.settle(self.run)
@@ -275,7 +283,9 @@ class Loop:
             ask = self._ask_model([])
             if self.cancels:
                 ask.time_left = self.guards.time_left(run)
-            reply = _sound((yield ask))
+            reply = yield ask
+            if not isinstance(reply, Reply):
+                raise _no_reply(reply)
             run.record_reply(reply, closing=True)
             self._settle()
             run.close("no tools are available any more")
@@ -285,15 +295,5 @@ class Loop:
         return reply.text.strip() if reasons.ending(reply) == (reasons.ANSWERED, "") else stand_in
 
 
-def _ending_by(fired: Fired) -> Ending:
-    """The ending by the guards that fired; the first one gives the reason."""
-    first, detail = fired[0]
-    return Ending(
-        first.name, detail, tuple(g.name for g, _ in fired), wants_summary=all(g.summary_after for g, _ in fired)
-    )
-
-
-def _sound(reply: Any) -> Reply:
-    if not isinstance(reply, Reply):
-        raise TypeError(f"the model returned {describe(repr(reply))}; it must return a Reply, such as answer('…')")
-    return reply
+def _no_reply(value: Any) -> TypeError:
+    return TypeError(f"the model returned {describe(repr(value))}; it must return a Reply, such as answer('…')")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple
@@ -24,6 +24,13 @@ class Ending(NamedTuple):
     fired: tuple[str, ...] = ()
     error: BaseException | None = None
     wants_summary: bool = False
+
+    @classmethod
+    def by(cls, fired: Sequence[tuple[Any, str]]) -> Ending:
+        """The ending by the guards that fired, each with what it saw; the first one gives the reason."""
+        first, detail = fired[0]
+        names = tuple(g.name for g, _ in fired)
+        return cls(first.name, detail, names, wants_summary=all(g.summary_after for g, _ in fired))
 
     @classmethod
     def fatal(cls, error: BaseException) -> Ending:

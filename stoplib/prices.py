@@ -38,9 +38,10 @@ class Price(Value):
 
     def of(self, usage: Usage) -> float:
         """What these tokens cost."""
-        spent = usage.input * self.input + usage.output * self.output
-        if usage.cache_read or usage.cache_write:
-            spent += usage.cache_read * (self.cache_read or 0) + usage.cache_write * (self.cache_write or 0)
+        sent, answered, read, written = usage
+        spent = sent * self.input + answered * self.output
+        if read or written:
+            spent += read * (self.cache_read or 0) + written * (self.cache_write or 0)
         return spent / MILLION
 
 

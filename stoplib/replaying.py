@@ -9,12 +9,12 @@ from typing import Any
 from stoplib.driving import drive
 from stoplib.guards import GuardSet
 from stoplib.loop import Loop, Wanted
-from stoplib.messages import Reply
+from stoplib.messages import Message, Reply
 from stoplib.outcome import Ending, Outcome
 from stoplib.reasons import FATAL, INTERRUPTED
 from stoplib.state import Run
 from stoplib.tools import Toolbox
-from stoplib.transcript import Inner, Step
+from stoplib.transcript import Inner, Step, written
 
 
 def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
@@ -54,6 +54,7 @@ def recounted(trace: Outcome, longest: int = 1) -> Run:
         while run.next is not None:
             run.read_clock()
             run.record_reply(run.next_reply())
+            run.stop_at_reply()
             run.record_request()
             run.record_results()
             run.record_round()
@@ -71,7 +72,39 @@ class EndOfRecording(Exception):
     """The recorded run goes no further."""
 
 
-class RecordedRun(Run):
+class Recounted(Run):
+    """A run that is over, and is counted again. Its messages are written when somebody reads them, which few do."""
+
+    _messages: list[Message]
+    _settled_messages: int
+    _settled_steps: int
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.live = False
+
+    @property
+    def messages(self) -> list[Message]:
+        """The transcript: always the same list, brought up to date."""
+        messages = self._messages
+        del messages[self._settled_messages :]  # what was written of a step that was not over
+        for step in self.trace[self._settled_steps : -1]:
+            messages += written(step)
+            self._settled_steps += 1
+        self._settled_messages = len(messages)
+        for step in self.trace[-1:]:
+            messages += written(step)
+        return messages
+
+    @messages.setter
+    def messages(self, task: list[Message]) -> None:
+        self._messages, self._settled_messages, self._settled_steps = task, len(task), 0
+
+    def rewrite(self) -> None:
+        self.messages = self._messages[:1]
+
+
+class RecordedRun(Recounted):
     """A run that is counted again from its recording."""
 
     def __init__(self, recorded: Outcome, longest: int) -> None:
@@ -79,12 +112,12 @@ class RecordedRun(Run):
         model, price, traits = recorded.model, recorded.price, recorded.traits
         super().__init__(task, lambda: 0.0, tools=traits, model=model, price=price, longest=longest)
         self.recorded = recorded
-        self.live = False
         self.summary_to_come = recorded.summary is not None
+        self.stops_at_reply = recorded.at == "replied" and recorded.reason in (INTERRUPTED, FATAL)
         self._inner: dict[int, list[Inner]] = {}
         for inner in recorded.inner:
             self._inner.setdefault(inner.step, []).append(inner)
-        self._steps = (step for step in recorded.trace if not step.closing)
+        self._steps = iter([step for step in recorded.trace if not step.closing])
         self.next: Step | None = next(self._steps, None)
 
     def start(self) -> None:
@@ -101,18 +134,20 @@ class RecordedRun(Run):
         self._current, self.next = self.next, next(self._steps, None)
         return self._current.reply
 
-    def record_reply(self, reply: Reply, closing: bool = False) -> None:
-        super().record_reply(reply, closing)
-        if not closing and self._ends("replied") and self.recorded.reason in (INTERRUPTED, FATAL):
+    def stop_at_reply(self) -> None:
+        """Raises EndOfRecording where the live run was stopped between a reply and what it asks for."""
+        if self.next is None and self.stops_at_reply:
             self.record_rest()
 
     def record_results(self) -> None:
         """What came of the current reply's calls. Raises EndOfRecording where the live run was stopped."""
-        if self._ends("asked"):
+        if self.next is not None:
+            self._replay_results()
+            return
+        if self.recorded.at == "asked":
             self.record_rest()
         self._replay_results()
-        if self.next is None:  # a person may have been waited for
-            self.seconds, self.waited = self.recorded.seconds, self.recorded.waited
+        self.seconds, self.waited = self.recorded.seconds, self.recorded.waited  # a person may have been waited for
 
     def record_rest(self) -> None:
         """The live run was stopped in this step."""
@@ -122,11 +157,9 @@ class RecordedRun(Run):
     def _replay_results(self) -> None:
         for result in self._current.results:
             self.record_result(result)
-        for inner in self._inner.pop(self._current.number, ()):
-            self.take_in(inner)
-
-    def _ends(self, at: str) -> bool:
-        return self.next is None and self.recorded.at == at
+        if self._inner:
+            for inner in self._inner.pop(self._current.number, ()):
+                self.take_in(inner)
 
 
 class Replay(Loop):
@@ -142,9 +175,16 @@ class Replay(Loop):
             self.run.seconds, self.run.waited = then.seconds, then.waited
             return Ending(then.reason, then.detail, then.fired, then.error, wants_summary=True)
 
-    def _act(self) -> Generator[Wanted, Any, None]:
+    def _settles(self) -> bool:
+        return super()._settles() or self.run.stops_at_reply
+
+    def _settle(self) -> None:
+        super()._settle()
+        self.run.stop_at_reply()
+
+    def _act(self) -> Any:
         self.run.record_results()
-        yield from ()  # nothing is asked of the outside world
+        return ()  # nothing is asked of the outside world
 
     def _summary(self, ending: Ending) -> Generator[Wanted, Any, str | None]:
         """The recorded summary, if the run ended where it did."""

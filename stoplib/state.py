@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from stoplib.limits import a_time
 from stoplib.messages import NO_USAGE, Message, Reply, ToolCall, Usage, identified, new
 from stoplib.prices import Price
 from stoplib.repeats import Repeats
@@ -98,7 +99,7 @@ class Run:
         self.over = False
         self.model = model
         self.price = price
-        #: whether the run is happening; what is replayed costs nothing
+        #: whether the run is happening; what is replayed costs nothing, and nobody needs its messages (`Recounted`)
         self.live = True
         #: whether a closing summary may follow, for which one step and the reserves are kept back
         self.summary_to_come = False
@@ -131,7 +132,7 @@ class Run:
 
     def start(self) -> None:
         """Take the first reading: the run's time starts here."""
-        self._start = self._last_reading = _a_time(self._clock())
+        self._start = self._last_reading = a_time(self._clock())
         if self.outer is not None:
             self.outer.running.append(self)
 
@@ -139,7 +140,7 @@ class Run:
         """Take one reading. A clock that was set back moves the start back too, so time never runs backward."""
         now = self._clock()
         if not now >= self._last_reading:
-            self._start -= self._last_reading - _a_time(now)
+            self._start -= self._last_reading - a_time(now)
         self._last_reading = now
         seconds = now - self._start
         if seconds > self.seconds:
@@ -167,7 +168,8 @@ class Run:
         self.batch = calls
         self.asked += len(calls)
         self.characters += len(text)
-        self.messages.append(said(text, calls))
+        if self.live:
+            self.messages.append(said(text, calls))
         if not closing:
             self.at = "replied"
         if usage is not NO_USAGE:
@@ -220,7 +222,8 @@ class Run:
 
     def ask_for_summary(self) -> None:
         """Ask the model for a closing summary. The request is part of the transcript."""
-        self.messages.append(dict(SUMMARY_REQUEST))
+        if self.live:
+            self.messages.append(dict(SUMMARY_REQUEST))
         self.requested = len(SUMMARY_REQUEST["content"])
         self.characters += self.requested
 
@@ -235,7 +238,8 @@ class Run:
         """Count one tool call that has been answered."""
         call, text, status = result
         name = call.name
-        self.messages.append(answered(result))
+        if self.live:
+            self.messages.append(answered(result))
         self._results.append(result)
         self.characters += len(text)
         if status in CARRIED_OUT:
@@ -270,7 +274,8 @@ class Run:
         for call in step.calls[len(step.results) :]:
             result = Result(call, f"not run: the run stopped ({reason})", NOT_RUN)
             step.results.append(result)
-            self.messages.append(answered(result))
+            if self.live:
+                self.messages.append(answered(result))
 
     def rewrite(self) -> None:
         """Write the messages anew from the trace, wherever the run was interrupted."""
@@ -278,7 +283,7 @@ class Run:
 
     def _count(self, usage: Usage) -> None:
         sent, answered, read, written = usage
-        if not (type(sent) is type(answered) is type(read) is type(written) is int and min(usage) >= 0):
+        if not (type(sent) is type(answered) is type(read) is type(written) is int) or min(usage) < 0:
             raise ValueError(f"the model reported {usage!r}; tokens are whole numbers of at least 0")
         self.tokens += sent + answered + read + written
         kinds = self._usage
@@ -291,9 +296,3 @@ class Run:
             self.largest = answered
         if self.price is not None:
             self.spend(self.price.of(usage))
-
-
-def _a_time(reading: float) -> float:
-    if reading != reading:
-        raise ValueError(f"the clock shows {reading!r}, which is no time")
-    return reading

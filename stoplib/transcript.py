@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stoplib.messages import Message, Reply, ToolCall, Usage
@@ -68,11 +68,16 @@ def transcript(task: str, trace: Sequence[Step]) -> list[Message]:
     """The messages of a run, from its trace."""
     messages: list[Message] = [{"role": "user", "content": task}]
     for step in trace:
-        if step.closing:
-            messages.append(dict(SUMMARY_REQUEST))
-        messages.append(said(step.reply.text, step.calls))
-        messages += map(answered, step.results)
+        messages += written(step)
     return messages
+
+
+def written(step: Step) -> Iterator[Message]:
+    """The messages of one step, as far as it has come."""
+    if step.closing:
+        yield dict(SUMMARY_REQUEST)
+    yield said(step.reply.text, step.calls)
+    yield from map(answered, step.results)
 
 
 def said(text: str, calls: Sequence[ToolCall]) -> Message:

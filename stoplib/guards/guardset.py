@@ -16,34 +16,40 @@ Fired = list[tuple[Guard, str]]
 Deadline = tuple[float, float, time_limit]
 
 
+Look = Callable[[Run], Fired | None]
+
+
 @cache
-def _alarm(counters: tuple[str, ...]) -> Callable[..., Callable[[Run], bool]]:
-    """`_alarm(("steps", "tokens"))(10, 5000)` says of a run whether it has 10 steps or 5000 tokens.
+def _alarm(counters: tuple[str, ...]) -> Callable[..., Look]:
+    """`_alarm(("steps", "tokens"))(all, rest, 10, 5000)` asks `all` of a run with 10 steps or 5000 tokens, else `rest`.
 
     Compiled once, as named tuples are: a function for each counter would cost a third of a step.
     """
     names = [f"number{place}" for place in range(len(counters))]
     reached = [f"run.{counter} >= {name}" for counter, name in zip(counters, names, strict=True)]
-    source = f"lambda {', '.join(names)}: lambda run: {' or '.join(reached) or False}"
-    made: Callable[..., Callable[[Run], bool]] = eval(source, {})
+    source = f"lambda {', '.join(['all', 'rest', *names])}: lambda run: (all if {' or '.join(reached)} else rest)(run)"
+    made: Callable[..., Look] = eval(source, {})
     return made
 
 
-class Gate:
-    """The guards that look at one gate. Those whose alarms are all silent are not asked: that is most of them."""
+def _looking(guards: Iterable[Guard]) -> Look:
+    """How the guards of one gate look at a run. Those with silent alarms are not asked: that is most."""
+    together = list(guards)
+    numbers: dict[str, float] = {}
+    for g in together:
+        for counter, number in _alarms(g).items():
+            numbers[counter] = min(number, numbers.get(counter, number))
+    if not numbers:
+        return _asking(together)
+    rest = _asking(g for g in together if not _alarms(g))
+    return _alarm(tuple(numbers))(_asking(together), rest, *numbers.values())
 
-    def __init__(self, guards: Iterable[Guard]) -> None:
-        self._all = [(g, _look(g)) for g in guards]
-        self._always = [(g, fires) for g, fires in self._all if not _alarms(g)]
-        numbers: dict[str, float] = {}
-        for g, _ in self._all:
-            for counter, number in _alarms(g).items():
-                numbers[counter] = min(number, numbers.get(counter, number))
-        self._alarm = _alarm(tuple(numbers))(*numbers.values())
 
-    def look(self, run: Run) -> Fired | None:
-        """The guards that fire now, each with what it saw, in the order given; None if none does."""
-        asked = self._all if self._alarm(run) else self._always
+def _asking(guards: Iterable[Guard]) -> Look:
+    """A function that asks each of these guards."""
+    asked = [(g, _look(g)) for g in guards]
+
+    def ask(run: Run) -> Fired | None:
         fired: Fired | None = None
         for g, fires in asked:
             try:
@@ -55,6 +61,8 @@ class Gate:
                 error.add_note(f"(in the guard {g.name})")
                 raise
         return fired
+
+    return ask
 
 
 class GuardSet:
@@ -74,18 +82,20 @@ class GuardSet:
                 f"guards={list(self.guards)!r} do not bound the run: a model that never answers would"
                 " go on for ever. Add max_steps(n) or time_limit(seconds)."
             )
-        self._at = {gate: Gate(g for g in self.guards if gate in g.gates) for gate in GATES}
+        self._at = {gate: _looking(g for g in self.guards if gate in g.gates) for gate in GATES}
         self._objectors = self._with_own("objection")
         self._settlers = self._with_own("settle")
+        #: whether one of them wants to know what each model call cost
+        self.settles = bool(self._settlers)
 
     def begin(self, run: Run) -> None:
         """Before the first step. Raises ValueError if a guard cannot work in this run."""
         for g in self.guards:
             g.begin(run)
 
-    def at(self, gate: str) -> Callable[[Run], Fired | None]:
-        """How to look at this gate: see `Gate.look`."""
-        return self._at[gate].look
+    def at(self, gate: str) -> Look:
+        """How to look at this gate: a function that returns the guards that fire, each with what it saw, in order."""
+        return self._at[gate]
 
     def settle(self, run: Run) -> None:
         """After each model call."""

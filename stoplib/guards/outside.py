@@ -72,11 +72,13 @@ class cancelled(Guard):
             raise TypeError(f"{self.name}: event must have is_set(), like threading.Event(), not {self.event!r}")
 
     def begin(self, run: Run) -> None:
-        run.notes[id(self)] = self.event.is_set()
+        if self.event.is_set():
+            run.notes[id(self)] = True
 
     def fires(self, run: Run) -> bool:
         if not self.event.is_set():
-            run.notes.pop(id(self), None)  # seen clear: from now on it counts
+            if run.notes:
+                run.notes.pop(id(self), None)  # seen clear: from now on it counts
             return False
         return not run.notes.get(id(self))
 

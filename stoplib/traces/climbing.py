@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from stoplib.guards import GATES, Guard, GuardSet
 from stoplib.guards.core import Function
 from stoplib.prices import Price
-from stoplib.replaying import replay
+from stoplib.replaying import Recounted, replay
 from stoplib.state import Run
 from stoplib.traces.ladders import Ladder
 from stoplib.traces.trace import Trace
@@ -100,8 +100,7 @@ class Climber:
         return Climbed([climb.fired for climb in climbs], end, run.characters)
 
     def _counted(self, trace: Trace, price: Price | None, lookouts: dict[str, Lookout]) -> Run:
-        run = Run(trace.prompt, lambda: 0.0, price=price, longest=self._longest)
-        run.live = False
+        run = Recounted(trace.prompt, lambda: 0.0, price=price, longest=self._longest)
         for gate in trace.count(run):
             lookouts[gate].look(run)
         return run

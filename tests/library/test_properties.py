@@ -5,6 +5,7 @@
 import asyncio
 import functools
 from collections import Counter
+from copy import deepcopy
 from operator import attrgetter
 
 from hypothesis import Phase, example, given, settings
@@ -432,6 +433,32 @@ def test_a_replay_agrees_with_every_live_run(script, blow, guards, clock_steps, 
     """The same wherever the live run was interrupted, with a person, and with a closing summary."""
     live, again = live_and_replayed(script, blow, guards, clock_steps, approve, summarize)
     assert live == again
+
+
+@given(st.lists(SOUND, min_size=2, max_size=6), TAME_BLOWS, st.integers(1, 5), st.booleans())
+def test_guards_read_the_same_messages_in_a_replay(script, blow, every, summarize):
+    """Whenever a guard reads the messages, in a replay it sees those of the live run, and one list all the time."""
+    world = World(script, blow)
+    seen, lists = [[], []], [set(), set()]
+    pairs = list(zip(seen, lists, strict=True))
+
+    def reader(texts, ids):
+        gates = iter(range(1000))
+
+        def read(run):
+            place = next(gates)
+            if place % every == 0:
+                texts.append((place, deepcopy(run.messages)))
+                ids.add(id(run.messages))
+
+        return [Function(read, gate=gate) for gate in GATES]
+
+    options = {**world.options([], summarize=summarize), "guards": [*reader(*pairs[0]), max_steps(7)]}
+    live = run(world.model, "go", **options)
+    again = replay(live, [*reader(*pairs[1]), max_steps(7)])
+    assert seen[0] == seen[1]
+    assert max(map(len, lists)) <= 1
+    assert live.messages == again.messages
 
 
 @given(SCRIPTS, BLOWS, st.lists(GUARDS, max_size=2), CLOCK_STEPS, st.booleans())
