@@ -53,9 +53,9 @@ def peer_ratios(report: Report) -> str:
 def in_short(report: Report) -> str:
     """Facts with one number each."""
     most, imported, memory = report["sizes"][-1], report["import"], report["memory"]
-    speed = 1e6 / report["cost"][REPLAY][most]["median"]
+    speeds = [f"{1e6 / cost['median']:,.0f} ({n:,} steps)" for n, cost in report["cost"][REPLAY].items()]
     lines = [
-        f"Replay with all guards: {speed:,.0f} steps per second of CPU time ({most:,} steps)",
+        f"Replay with all guards, steps per second of CPU time: {', '.join(speeds)}",
         f"import stoplib: {imported['import_ms']:.1f} ms of CPU time over bare Python ({imported['bare_ms']:.1f} ms),"
         f" {imported['modules']:.0f} more modules",
         *(

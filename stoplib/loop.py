@@ -12,7 +12,7 @@ from typing import Any
 
 from stoplib import reasons
 from stoplib.events import Event, describe
-from stoplib.guards import GATES, Fired, GuardSet
+from stoplib.guards import GATES, GuardSet, Look
 from stoplib.messages import Fatal, Reply, ToolCall
 from stoplib.nesting import hand_over, looking_outside, outside, settle_outside
 from stoplib.outcome import Ending, Outcome, in_words, outcome_of
@@ -156,7 +156,7 @@ class Loop:
             if fired := after_round(run):
                 return Ending.by(fired)
 
-    def _look_at(self, gate: str) -> Callable[[Run], Fired | None]:
+    def _look_at(self, gate: str) -> Look:
         own = self.guards.at(gate)
         return own if self.run.outer is None else looking_outside(gate, own)
 

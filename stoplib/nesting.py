@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
-from stoplib.guards import Fired
+from stoplib.guards import Fired, Look
 from stoplib.guards.core import as_guard
 from stoplib.state import Run
 from stoplib.transcript import Inner
 
 current: ContextVar[Run | None] = ContextVar("current_run", default=None)
-
-Look = Callable[[Run], Fired | None]
 
 # What a guard of the outer run has to know about the call that the inner one is about to make.
 OF_THE_NEXT_CALL = frozenset(

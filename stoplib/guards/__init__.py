@@ -13,7 +13,7 @@ from stoplib.guards.budgets import (
 )
 from stoplib.guards.core import GATES, Guard, Limit
 from stoplib.guards.daily import daily_cap
-from stoplib.guards.guardset import Fired, GuardSet
+from stoplib.guards.guardset import Fired, GuardSet, Look
 from stoplib.guards.outside import cancelled, goal_reached
 from stoplib.guards.repetition import going_in_circles, no_new_results, repeated_call, repeated_round
 from stoplib.guards.trouble import too_many_errors, too_many_refusals
@@ -24,6 +24,7 @@ __all__ = [
     "Guard",
     "GuardSet",
     "Limit",
+    "Look",
     "cancelled",
     "cost_budget",
     "daily_cap",

@@ -13,10 +13,8 @@ from stoplib.reasons import GOAL_REACHED, RESERVED
 from stoplib.state import Run
 
 Fired = list[tuple[Guard, str]]
-Deadline = tuple[float, float, time_limit]
-
-
 Look = Callable[[Run], Fired | None]
+Deadline = tuple[float, float, time_limit]
 
 
 @cache
@@ -46,8 +44,8 @@ def _looking(guards: Iterable[Guard]) -> Look:
 
 
 def _asking(guards: Iterable[Guard]) -> Look:
-    """A function that asks each of these guards."""
-    asked = [(g, _look(g)) for g in guards]
+    """A look that asks each of these guards: those that fire, each with what it saw, in order; None if none does."""
+    asked = [(g, _quick(g)) for g in guards]
 
     def ask(run: Run) -> Fired | None:
         fired: Fired | None = None
@@ -94,7 +92,7 @@ class GuardSet:
             g.begin(run)
 
     def at(self, gate: str) -> Look:
-        """How to look at this gate: a function that returns the guards that fire, each with what it saw, in order."""
+        """How to look at this gate."""
         return self._at[gate]
 
     def settle(self, run: Run) -> None:
@@ -151,7 +149,7 @@ class GuardSet:
         return tuple(g for g in self.guards if any(getattr(type(part), method) not in plain for part in _all((g,))))
 
 
-def _look(guard: Guard) -> Callable[[Run], Any]:
+def _quick(guard: Guard) -> Callable[[Run], Any]:
     """The quick way to look, `fires`, unless a guard of one's own has its own way to be called."""
     return guard.fires if type(guard).__call__ is Guard.__call__ else guard
 
