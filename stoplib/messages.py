@@ -147,7 +147,7 @@ def identified(reply: Reply, step: int) -> Reply:
     if not calls:
         return reply
     if len(calls) == 1 and type(calls[0]) is ToolCall:  # the usual case
-        [(name, args, id)] = calls
+        name, args, id = calls[0]
         return reply if id else new(Reply, (text, (new(ToolCall, (name, args, f"call_{step}_1")),), usage, stop))
     for call in calls:
         if type(call) is not ToolCall:

@@ -35,7 +35,7 @@ def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
     guard_set = GuardSet(guards, finite=True)  # a recording ends by itself
     run = RecordedRun(trace, guard_set.longest_cycle())
     guard_set.begin(run)
-    loop = Replay(run, run.next_reply, Toolbox(), guard_set, summarize=run.summary_to_come)
+    loop = Replay(run, run.next_reply, Toolbox(), guard_set, asks="not at all", summarize=run.summary_to_come)
     return drive(loop.body(), None)
 
 
@@ -127,7 +127,7 @@ class RecordedRun(Recounted):
         then = self.next or self.recorded
         self.seconds, self.waited = then.seconds, then.waited
 
-    def next_reply(self, *_: Any) -> Reply:
+    def next_reply(self, messages: object = None) -> Reply:
         """What the model said next. Raises EndOfRecording."""
         if self.next is None:
             raise EndOfRecording

@@ -283,7 +283,8 @@ class Run:
 
     def _count(self, usage: Usage) -> None:
         sent, answered, read, written = usage
-        if not (type(sent) is type(answered) is type(read) is type(written) is int) or min(usage) < 0:
+        whole = type(sent) is type(answered) is type(read) is type(written) is int
+        if not whole or sent < 0 or answered < 0 or read < 0 or written < 0:
             raise ValueError(f"the model reported {usage!r}; tokens are whole numbers of at least 0")
         self.tokens += sent + answered + read + written
         kinds = self._usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from stoplib.guards.budgets import time_limit
@@ -32,15 +32,15 @@ def _alarm(counters: tuple[str, ...]) -> Callable[..., Look]:
 
 def _looking(guards: Iterable[Guard]) -> Look:
     """How the guards of one gate look at a run. Those with silent alarms are not asked: that is most."""
-    together = list(guards)
+    together = [(g, _alarms(g)) for g in guards]
     numbers: dict[str, float] = {}
-    for g in together:
-        for counter, number in _alarms(g).items():
+    for _, alarms in together:
+        for counter, number in alarms.items():
             numbers[counter] = min(number, numbers.get(counter, number))
+    everybody = _asking(g for g, _ in together)
     if not numbers:
-        return _asking(together)
-    rest = _asking(g for g in together if not _alarms(g))
-    return _alarm(tuple(numbers))(_asking(together), rest, *numbers.values())
+        return everybody
+    return _alarm(tuple(numbers))(everybody, _asking(g for g, alarms in together if not alarms), *numbers.values())
 
 
 def _asking(guards: Iterable[Guard]) -> Look:
@@ -156,12 +156,15 @@ def _quick(guard: Guard) -> Callable[[Run], Any]:
 
 def _alarms(guard: Guard) -> dict[str, float]:
     """Its alarms, unless they are those of a guard that it was made from and fires otherwise than."""
-    kinds = type(guard).__mro__
+    return guard.alarms if _alarms_fit(type(guard)) else {}  # type: ignore[arg-type]  # classes can be hashed
 
+
+@lru_cache(maxsize=200)
+def _alarms_fit(kind: type[Guard]) -> bool:
     def place(name: str) -> int:
-        return next((n for n, kind in enumerate(kinds) if name in vars(kind)), len(kinds))
+        return next((n for n, base in enumerate(kind.__mro__) if name in vars(base)), len(kind.__mro__))
 
-    return guard.alarms if all(place("alarms") <= place(name) for name in ("fires", "measure", "__call__")) else {}
+    return all(place("alarms") <= place(name) for name in ("fires", "measure", "__call__"))
 
 
 def _check(guard: Guard) -> None:
