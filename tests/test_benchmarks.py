@@ -33,7 +33,7 @@ def test_a_small_run_prints_ratios_and_costs(tmp_path):
     file = tmp_path / "report.json"
     done = benchmark("--sizes", "10,100", "--peers", "none", "--repeats", "1", "--json", file)
     assert done.returncode == 0, done.stderr
-    titles = ["Ratios of CPU time", "Growth: ", "Replay with all guards: ", "CPU microseconds per step", "Noise: "]
+    titles = ["Ratios of CPU time", "Growth: ", "Replay with all guards, ", "CPU microseconds per step", "Noise: "]
     places = [done.stdout.find(title) for title in titles]
     assert -1 not in places and places == sorted(places)
     report = json.loads(file.read_text(encoding="utf-8"))

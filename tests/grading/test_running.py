@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -47,6 +48,33 @@ def command(process):
         return " ".join(process.cmdline())
     except psutil.Error:
         return ""
+
+
+class TestFiles:
+    """What is left of a grading in the folder for temporary files: nothing."""
+
+    @pytest.fixture(autouse=True)
+    def graded(self, monkeypatch, tmp_path):
+        """One exercise has been graded, with its files in `tmp_path`."""
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        POOL.close()
+        assert "NameError" in told("no_such_name")
+        assert [*tmp_path.iterdir()]
+        yield
+        POOL.close()
+
+    def test_closed(self, tmp_path):
+        """Whoever ends the examiners removes their files."""
+        POOL.close()
+        assert [*tmp_path.iterdir()] == []
+
+    def test_forgotten(self, tmp_path):
+        """An examiner that gets no more orders, since whoever gave them has ended, removes its files itself."""
+        [examiner] = POOL._idle
+        process = examiner._process
+        process.stdin.close()
+        process.wait(30)
+        assert [*tmp_path.iterdir()] == []
 
 
 class TestEnvironment:

@@ -1,8 +1,8 @@
-"""A process that examines one exercise after the other: `python -m stoplib.course.grading.running.examiner`.
+"""A process that examines one exercise after the other: `python -m stoplib.course.grading.running.examiner FOLDER`.
 
-It loads pytest, nbval and the checks once. Orders come in as lines of JSON, events go out as lines of JSON; it
-ends when nobody sends orders any more. `Examiner` is the other side: it starts the process, and starts it anew
-when a learner's code has managed to end it.
+It loads pytest, nbval and the checks once. Orders come in as lines of JSON, events go out as lines of JSON; it ends
+when nobody sends orders any more, and removes FOLDER, in which all its files are. `Examiner` is the other side: it
+starts the process, and starts it anew when a learner's code has managed to end it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import contextlib
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from itertools import count
@@ -26,7 +28,8 @@ from stoplib.course.grading.running.limits import Limits
 from stoplib.course.grading.running.watching import end_all, end_all_below
 
 SPARE_SECONDS = 60  # for starting a kernel and ending it
-OURS = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP", "HOME", "USERPROFILE", "SYSTEMROOT"]
+TEMPORARY = ["TMPDIR", "TEMP", "TMP"]
+OURS = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", *TEMPORARY, "HOME", "USERPROFILE", "SYSTEMROOT"]
 OURS += ["SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "VIRTUAL_ENV"]
 
 Event = dict[str, Any]
@@ -45,6 +48,7 @@ class Examiner:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._events: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._numbers = count(1)
         self._closings = 0
@@ -87,6 +91,8 @@ class Examiner:
             end_all_below(found)
             end_all([found])
         process.wait()
+        if self._folder is not None:  # the process was ended, so it has not cleaned up
+            self._folder.cleanup()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -99,12 +105,13 @@ class Examiner:
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self._end()
+            self._folder = tempfile.TemporaryDirectory(prefix="stoplib-", ignore_cleanup_errors=True)
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __spec__.name],
+                [sys.executable, "-m", __spec__.name, self._folder.name],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=environment(),
+                env=environment() | dict.fromkeys(TEMPORARY, self._folder.name),  # all that it makes goes there
                 encoding="utf-8",
                 start_new_session=True,
             )
@@ -168,6 +175,9 @@ def main() -> None:
             starter = kind()
         examine(Order(**order), starter, report)
         report({"event": "end"})
+    if starter is not None:
+        starter.close()
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
 if __name__ == "__main__":

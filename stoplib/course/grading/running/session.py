@@ -7,7 +7,6 @@ import os
 import secrets
 import socket
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -210,7 +209,7 @@ def environment(folder: Path, address: str, order: Order, starter: Starter) -> d
         "folder": str(folder),
         "limits": order.limits.as_dict(),
         "namespaces": order.namespaces,
-        "hidden": [*order.hidden, tempfile.gettempdir(), str(Path.home()), *courses()],
+        "hidden": [*order.hidden, str(Path.home()), *courses()],
         "kept": [*kept_folders(), *map(str, starter.kept)],
     }
     home, temporary = str(folder / "home"), str(folder / "tmp")
