@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stoplib
-from stoplib import Usage, call, cancelled, max_steps, repeated_call, token_budget, tool
+from stoplib import TickClock, Usage, call, cancelled, max_steps, repeated_call, token_budget, tool
 from stoplib.course.checks import Endless, bounded
 from stoplib.course.grading.judging import inside
 from stoplib.course.grading.judging.channel import Broken, Pipe
@@ -346,6 +346,21 @@ class TestBothSides:
         assert (outcome.reason, outcome.detail, outcome.steps) == ("guard", "enough", 2)
         assert [row[1:] for row in seen] == [(0, 0, 1, 0, 1), (1, 1, 3, 1, 2), (2, 2, 5, 2, 3)]
         assert len({row[0] for row in seen}) == 1
+
+    def test_a_guard_that_reads_the_clock(self, play):
+        """The run's clock is the check's, also over there."""
+
+        def guard(run):
+            run.read_clock()
+            return f"{run.seconds:g} s" if run.seconds >= 4 else None
+
+        def check(link):
+            guards = [link.name("guard"), max_steps(9)]
+            tools = {"look": lambda: "nothing"}
+            return stoplib.run(lambda messages: call("look"), "go", tools=tools, guards=guards, clock=TickClock())
+
+        outcome = play({"guard": guard}, check)
+        assert (outcome.reason, outcome.detail, outcome.steps) == ("guard", "4 s", 1)
 
     def test_a_guard_of_the_learners_own_kind(self, play):
         """It arrives as a guard with its own name and gates, and looks over there."""

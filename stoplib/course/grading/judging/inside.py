@@ -256,7 +256,6 @@ class Mirror(Run):
     """A run of the judge's, as far as it has been told."""
 
     fetch: Callable[[], Any]
-    clock: Callable[[], float]
 
     @property
     def repeats(self) -> Any:  # type: ignore[override]
@@ -264,9 +263,6 @@ class Mirror(Run):
         if self.__dict__.get("_repeats") is None:
             self.__dict__["_repeats"] = self.fetch()
         return self.__dict__["_repeats"]
-
-    def _reading(self) -> float:
-        return self.clock()
 
 
 def run(handle: int, told: dict[str, Any]) -> Mirror:
@@ -277,7 +273,7 @@ def run(handle: int, told: dict[str, Any]) -> Mirror:
         mirror = here.runs[handle] = Mirror.__new__(Mirror)
         mirror.trace, mirror.messages, mirror.notes = [], [], {}
         here.tables.came(mirror, handle)
-    mirror.__dict__.update(told["state"], _repeats=None, fetch=told["repeats"], clock=told["clock"])
+    mirror.__dict__.update(told["state"], _repeats=None, fetch=told["repeats"], _clock=told["clock"])
     for name in ("trace", "messages"):
         first, new = told[name]
         getattr(mirror, name)[first:] = new
