@@ -79,11 +79,17 @@ class World:
     async def _carry_out(self, request: Request) -> Any:
         request.begun = True
         try:
+            if request.timeout is None:
+                return await _called(request)
             async with _limit(request):
-                value = await asyncio.to_thread(_caught, request) if _blocks(request) else request.carry_out()
-                return await value if isinstance(value, Awaitable) else value
+                return await _called(request)
         except (KeyboardInterrupt, SystemExit) as signal:  # either would end the event loop if it left the task
             return _Raised(signal)
+
+
+async def _called(request: Request) -> Any:
+    value = await asyncio.to_thread(_caught, request) if _blocks(request) else request.carry_out()
+    return await value if isinstance(value, Awaitable) else value
 
 
 def _blocks(request: Request) -> bool:
