@@ -159,7 +159,8 @@ class Run:
     def record_reply(self, reply: Reply, closing: bool = False) -> None:
         """Count one model call. Raises ValueError for usage that cannot be true."""
         number = len(self.trace) + 1
-        reply = identified(reply, number)
+        if self.live:  # a recorded reply has its ids
+            reply = identified(reply, number)
         text, calls, usage, _ = reply
         results: list[Result] = []
         self._results = results

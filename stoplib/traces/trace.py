@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from stoplib.messages import NO_USAGE, Reply, ToolCall, Usage
+from stoplib.messages import NO_USAGE, Reply, ToolCall, Usage, identified
 from stoplib.outcome import Ending, Outcome, outcome_of
 from stoplib.prices import Price
 from stoplib.reasons import UNFINISHED, ending
@@ -147,7 +147,7 @@ class Trace:
             yield "before_call"
             # A reply after which the run went on has ended nothing, whatever the API's word for it was.
             stop = step.stop if at_end and not there else None if step.calls else "pause_turn"
-            run.record_reply(Reply(step.text, step.calls, step.usage or NO_USAGE, stop))
+            run.record_reply(identified(Reply(step.text, step.calls, step.usage or NO_USAGE, stop), number))
             if at_end and ending(run.trace[-1].reply):
                 return
             run.record_request()
