@@ -119,7 +119,7 @@ def guard_set(tools, stop):
         return "the same message twice" if len(texts) != len(set(texts)) else None
     return tools, [cancelled(stop), too_many_errors(3), too_many_refusals(3), same_message_again, max_steps(40)]
 
-# %% a-class-that-is-no-guard check="check-trouble" hint="A class that is derived from Guard can look before the action"
+# %% a-class-that-is-no-guard check="check-trouble" hint="derive its class from stoplib.Guard hint: what does the message say about your list?"
 class one_message:
     gates = ("before_action",)
 

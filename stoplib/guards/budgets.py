@@ -83,7 +83,7 @@ class max_tool_calls(Limit):
     """At most `n` tool calls in the run, or `n` of one `tool`.
 
     It looks before the call (is the quota used up?) and before the action: a batch that would pass
-    the quota does not run at all.
+    the quota does not run at all. Once `n` calls are done the model is not asked again, not even for its answer.
     """
 
     n: int

@@ -234,6 +234,8 @@ def as_guard(value: Any) -> Guard:
     if isinstance(value, Guard):
         return value
     if callable(value):
+        if hasattr(value, "gates") or hasattr(value, "fires"):
+            raise TypeError(f"{type(value).__name__} has parts of a guard: derive its class from stoplib.Guard")
         return Function(value)
     raise TypeError(f"not a guard: {value!r}; a guard is built like max_steps(10), or a function of the run")
 

@@ -528,6 +528,13 @@ class TestGuardSet:
             run(looking(), "go", guards=[max_steps(2), guard])
         assert f"not a guard: {guard!r}" in str(caught.value)
 
+    @pytest.mark.parametrize("name", ["gates", "fires"])
+    def test_what_looks_like_a_guard_is_refused(self, name):
+        """An object or function with the parts of a guard is refused where they would not be heeded."""
+        almost = type("almost", (), {name: None, "__call__": lambda self, run: None})()
+        with pytest.raises(TypeError, match="almost has parts of a guard: derive its class from stoplib.Guard"):
+            run(looking(), "go", guards=[max_steps(2), almost])
+
     def test_all_that_fire_are_recorded_in_order(self):
         """Every guard of the gate that fires is on `fired`; the first one given names the reason."""
         outcome = run(looking(), "go", tools=LOOK, guards=[unlucky, time_limit(999), max_steps(2)])
