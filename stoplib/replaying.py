@@ -35,7 +35,7 @@ def replay(trace: Outcome, guards: Iterable[Any]) -> Outcome:
     guard_set = GuardSet(guards, finite=True)  # a recording ends by itself
     run = RecordedRun(trace, guard_set.longest_cycle())
     guard_set.begin(run)
-    loop = Replay(run, run.next_reply, Toolbox(), guard_set, asks="not at all", summarize=run.summary_to_come)
+    loop = Replay(run, run.next_reply, Toolbox(), guard_set, summarize=run.summary_to_come)
     return drive(loop.body(), None)
 
 
@@ -127,7 +127,7 @@ class RecordedRun(Recounted):
         then = self.next or self.recorded
         self.seconds, self.waited = then.seconds, then.waited
 
-    def next_reply(self, messages: object = None) -> Reply:
+    def next_reply(self) -> Reply:
         """What the model said next. Raises EndOfRecording."""
         if self.next is None:
             raise EndOfRecording
@@ -168,8 +168,14 @@ class Replay(Loop):
     run: RecordedRun
 
     def _steps(self) -> Generator[Wanted, Any, Ending]:
+        yield from ()
+        steps = super()._steps()
         try:
-            return (yield from super()._steps())
+            next(steps)
+            while True:  # all that the steps ask for is replies
+                steps.send(self.run.next_reply())
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
         except EndOfRecording:
             then = self.run.recorded
             self.run.seconds, self.run.waited = then.seconds, then.waited
