@@ -132,6 +132,7 @@ def _function(value: Any, tables: Tables) -> Packed:
         "name": str(getattr(value, "__name__", type(value).__name__)),
         "doc": str(getattr(value, "__doc__", None) or ""),
         "parameters": parameters_of(value),
+        "gates": any(hasattr(value, part) for part in ("fires", "gates", "usual_gates")),
     }
 
 
@@ -245,6 +246,8 @@ def _unpack_handle(packed: Mapping[str, Any], proxies: Proxies) -> Any:
         return proxies.known[handle]
     if "function" in packed:
         made = proxies.function(handle, _name(packed["name"]), str(packed["doc"]), packed["parameters"])
+        if packed["gates"] is True:  # the library refuses what looks like a guard
+            made.gates = ()
     elif "guard" in packed:
         made = _their_guard(packed, proxies)
     elif "event" in packed:
