@@ -207,7 +207,7 @@ reveal("1.2", ending)
 # ## Lab: model and steps
 #
 # The lab below runs the library's loop, `stoplib.run`. It does what `run_loop_2` does, with one thing more: `max_steps`, a limit on the number
-# of model calls. Run the cell, choose a model, and move the limit. What is the lowest limit at which each model ends by itself?
+# of model calls. Run the cell, choose a model, and move the limit. Which models end by themselves, and what is the lowest limit that lets them?
 
 # %% lab
 from stoplib.course.lab import lab_steps

@@ -235,7 +235,7 @@ print(outcome.detail)
 # reading so that the step limit does.
 #
 # <details><summary>One way</summary>
-# With 1 second per reading, 12 seconds and 10 steps, the steps run out first. At 2 seconds per reading the time does, after 5 steps.
+# At 2 seconds per reading, with 12 seconds and 10 steps, the time runs out first, after 5 steps. At 1 second per reading the steps do.
 # </details>
 
 # %% lab

@@ -202,7 +202,8 @@ except ValueError as error:
 # %% order-question [markdown] checkpoint="3.2" kind="order"
 # ## Look in the right place
 #
-# With `gate="before_call"` the library's `repeated_call` looked where our loop looks, so the numbers are those of our loop. Left alone, a guard of the library looks at the first moment at which its question can be answered.
+# With `gate="before_call"` the library's `repeated_call` looked where our loop looks, so the numbers are those of our loop. Left alone, a guard of the library looks at
+# the first moment at which its question can be answered. Before a call the clock is read once, for all guards that look there.
 #
 # ### Checkpoint 3.2
 #
@@ -306,7 +307,7 @@ reveal("3.3", outcome.reason)
 # %% lab-intro [markdown]
 # ## Lab: pick guards
 #
-# Run the cell, and switch guards on and off for one model after the other. Which model does `repeated_call` never stop, and which guard does?
+# Run the cell, and switch guards on and off for one model after the other. Find a model that `repeated_call` never stops. Which other guards stop it?
 
 # %% lab
 from stoplib.course.lab import lab_guards

@@ -214,7 +214,7 @@ for guard in (token_budget(50_000), token_budget(50_000, reserve=6_000)):
     print("   ", outcome.summary)
 
 # %% cached [markdown]
-# The first run is 5,000 over, by its last look. The second stopped looking at 44,000, and its last word fitted in.
+# The first run is 5,000 over: at 49,500 one more call was allowed, and after it nothing was left for a summary. The second stopped at 44,000, so its ninth call, the summary, fitted in.
 #
 # ## Count cached tokens once
 #
@@ -291,7 +291,7 @@ for cost in (0, 0.5):
     print(f"{f'one for {cost}:':13}", day)
 
 # %% recap [markdown]
-# A call that fails settles with a cost of 0, which gives its reserve back. One that cost more than its reserve settles with what it cost: by what its reserve was too small, the cap can be passed. Looking and reserving must be *one* step
+# A call that fails settles with a cost of 0, which gives its reserve back. One that cost more than its reserve settles with what it cost, so the cap can be passed by the difference, as in the last line. Looking and reserving must be *one* step
 # for everybody, so with several processes the sums stand in a database. The library has that as a ledger, with a guard called `daily_cap`. They need a database package, and this course does not run them.
 #
 # ## Exercise

@@ -1,7 +1,7 @@
 # %% title [markdown]
 # # {kind} 03: write a detector
 #
-# **What you will do.** Write `is_stuck`, a function that stops runs that go round and lets runs that work go on. It is scored on the twelve runs of chapter 04.
+# **What you will do.** Write `is_stuck`, a function that stops runs that go round and lets runs that work go on. It is scored on the twelve runs of chapter 04, and on a thirteenth, the search in the drawers.
 #
 # **What you need.** [Chapter 04](../notebooks/04_running_in_circles.ipynb).
 #
@@ -26,7 +26,7 @@ for number in (1, 10, 12):
 # `is_stuck(rounds, asked)` returns `True` to stop the run before the call `asked` runs, and `False` to let it run.
 #
 # - A round has `tool` (its name), `args` (a dictionary), `result` (a text), `poll` and `effect`. `asked` has the same without `result`. At the first call, `rounds` is empty.
-# - `poll` is `None`, or how many equal results of this tool in a row are fine, whatever is asked for after them. A poll that has gone beyond that is stuck.
+# - `poll` is `None`, or how many equal results of this tool in a row are fine. Up to that number, and with it, they are no reason to stop, also when `asked` is a call of another tool. With one more the poll is stuck.
 # - `effect` is `True` for a tool that acts on the world: the same call, that is the same tool with the same arguments, must not run twice, whatever the results say.
 # - Each run is judged by its own rounds. Your detector remembers nothing.
 #
@@ -75,8 +75,8 @@ def is_stuck(rounds, asked):
     if asked.effect:
         return any((one.tool, one.args) == (asked.tool, asked.args) for one in rounds)
     if asked.poll is not None:
-        results = [one.result for one in rounds if one.tool == asked.tool][-asked.poll:]
-        return len(results) == asked.poll and len(set(results)) == 1
+        results = [one.result for one in rounds if one.tool == asked.tool][-asked.poll - 1:]
+        return len(results) > asked.poll and len(set(results)) == 1
     seen = [one if one.poll is None else number for number, one in enumerate(rounds)]  # a poll repeats nothing
     for length in range(1, len(seen) // 2 + 1):
         if seen[-length:] == seen[-2 * length:-length]:

@@ -306,3 +306,39 @@ def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=Non
         used += 1
         messages += [reply, {"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])}]
     return None, "max_steps"
+
+# %% no-first-reading check="check-time" hint="once for the start, once for the look"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    for _ in range(max_steps):
+        if time_budget is not None and clock() >= time_budget:
+            return None, "budget"
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])}]
+    return None, "max_steps"
+
+# %% args-are-always-there check="check-tools" hint="args may be missing. Then the tool is called all the same"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    for _ in range(max_steps):
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "final"
+        try:
+            result = tools[reply["name"]](**reply["args"])
+        except Exception as error:
+            result = f"error: {error}"
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": result}]
+    return None, "max_steps"
+
+# %% the-librarys-names check="check-ties" hint="the reason is one of the names in the table"
+def run_with_limits(model, tools, user_msg, clock, max_steps=10, time_budget=None, max_tool_calls=None):
+    messages = [{"role": "user", "content": user_msg}]
+    for _ in range(max_steps):
+        reply = model(messages)
+        if reply["type"] == "final":
+            return reply["content"], "answered"
+        messages += [reply, {"role": "tool", "name": reply["name"], "content": tools[reply["name"]](**reply["args"])}]
+    return None, "max_steps"

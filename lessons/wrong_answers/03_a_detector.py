@@ -139,6 +139,15 @@ def is_stuck(rounds, asked):
     last = [one.result for one in rounds[-5:]]
     return len(last) == 5 and len(set(last)) == 1
 
+# %% out-of-patience-too-early check="check-declared" hint="as many equal results as `poll` says are still fine"
+def is_stuck(rounds, asked):
+    if asked.effect:
+        return any((one.tool, one.args) == (asked.tool, asked.args) for one in rounds)
+    if asked.poll:
+        results = [one.result for one in rounds if one.tool == asked.tool][-asked.poll:]
+        return len(results) == asked.poll and len(set(results)) == 1
+    return len(rounds) > 1 and not rounds[-1].poll and rounds[-1] == rounds[-2]
+
 # %% effects-by-their-arguments check="check-declared" hint="another tool with the same arguments is another call"
 def is_stuck(rounds, asked):
     if asked.effect:

@@ -359,3 +359,10 @@ def answer_calls(calls, tools, approve, messages, refusals):
                 text = f"error: {error}"
         messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
     return 0 if let_through else refusals + declined
+
+# %% adds-to-a-list-of-its-own check="check-results" hint="the caller's list has not grown"
+def answer_calls(calls, tools, approve, messages, refusals):
+    for call in calls:
+        content = tools[call["name"]](**call["args"]) if approve(call) is True else "declined"
+        messages = messages + [{"role": "tool", "tool_call_id": call["id"], "content": content}]
+    return refusals

@@ -97,6 +97,9 @@ def variants(number: int, words: Words) -> Iterator[Variant]:
             return Round("status", {}, "running", poll=words.patience)
         return Round("fetch_report", {}, f"the report on {words.value}")
 
+    def is_done_just_in_time(n: int) -> Round:
+        return Round("status", {}, "done" if n == words.patience else "running", poll=words.patience)
+
     def sends_a_draft(n: int) -> Round:
         tool = ("draft", "send", "archive")[n]
         return Round(tool, dict(message), f"{tool}: done", effect=tool != "draft")
@@ -107,6 +110,11 @@ def variants(number: int, words: Words) -> Iterator[Variant]:
             "after nine times 'running' another tool is asked for",
             "a poll within its patience is fine, also when the next call is another tool's. Which rounds do your other"
             " rules look at then?",
+        )
+        yield Variant(
+            Play(is_done_just_in_time, ends=words.patience + 1).later(words.honest),
+            f"{words.patience} times 'running' and then 'done', with poll={words.patience}",
+            "as many equal results as `poll` says are still fine. With which one is the patience used up?",
         )
     if number == 12:
         yield Variant(

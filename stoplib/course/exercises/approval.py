@@ -290,7 +290,8 @@ def _texts(name: str, seen: Seen) -> Verdict:
     """One message for each call, in order, with its id, and each says what happened."""
     if len(seen.results) != len(seen.calls):
         number = f"{len(seen.calls)} requests, {len(seen.results)} results"
-        return Verdict(name, False, f"{number}: {shown(seen.texts, 200)}", EACH_ONE)
+        hint = EACH_ONE if seen.results or seen.interrupted else SAME_LIST
+        return Verdict(name, False, f"{number}: {shown(seen.texts, 200)}", hint)
     for call, message in zip(seen.calls, seen.results, strict=True):
         known = isinstance(message, Mapping)
         if not known or (message.get("role"), message.get("tool_call_id")) != ("tool", call["id"]):
@@ -304,6 +305,7 @@ def _texts(name: str, seen: Seen) -> Verdict:
 
 
 EACH_ONE = "each request gets exactly one result, whatever comes of it. Which of your branches adds none, or two?"
+SAME_LIST = "the caller's list has not grown. Do you add to `messages` itself, or to a new list?"
 COUNTS = "three refusals in a row end the run, and a call let through starts the count again."
 
 HINTS = {

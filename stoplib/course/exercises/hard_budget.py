@@ -104,7 +104,7 @@ def check_sends_again(hard_budget: Maker) -> None:
             Case("a long result", (Usage(1_000, 100),) * 3, 4_000, 100, ("x" * 8_000,), late=results),
             Case("three results in one reply", (Usage(1_000, 100),) * 3, 4_000, 100, ("x" * 3_000,) * 3, late=results),
             Case("a result of 5 characters", (Usage(1_000, 100),) * 2, 2_301, 100, ("x" * 5,), late=rounding),
-            Case("3 results of 1 character", (Usage(1_000, 100),) * 2, 2_301, 100, ("x",) * 3, early=rounding),
+            Case("3 results of 1 character", (Usage(1_000, 100),) * 2, 2_302, 100, ("x",) * 3, early=rounding),
         ],
     )
 
@@ -147,7 +147,7 @@ def check_first_call(hard_budget: Maker) -> None:
         [
             Case("a budget below output_cap: no call at all", (Usage(10, 10),) * 2, 400, 500, late=late),
             Case("the task alone is longer than the budget", (Usage(10, 10),) * 2, 800, 100, task=task, late=late),
-            Case("task and answer fit exactly", (Usage(10, 10),), 1_000, 100, task=task, early=f"{exact} {early}"),
+            Case("task and answer fit exactly", (Usage(10, 10),), 1_000, 100, task=task, early=f"{exact} And {early}"),
             Case("task and answer miss by one token", (Usage(10, 10),), 999, 100, task=task, late=late),
             Case("a short task, and a budget that is large enough", (Usage(10, 10),), 5_000, 500, early=early),
         ],

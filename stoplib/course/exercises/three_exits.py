@@ -17,7 +17,10 @@ EXERCISE = "01"
 MOST_CALLS = 200
 
 SURVIVE = "the run must go on: turn what went wrong into a result that starts with 'error'."
+NO_ARGS = "args may be missing. Then the tool is called all the same, without arguments."
 NEEDS_NO_TOOL = "an answer needs no tool. Does your loop know what is asked for when it looks at the tool calls?"
+
+ONE_LOOK = "the clock is read twice before the first call: once for the start, once for the look. Which one is missing?"
 
 LOOK = {"type": "tool", "name": "search", "args": {"query": "one more look"}}
 DONE = {"type": "final", "content": "done"}
@@ -35,7 +38,8 @@ REASONS = {
 class Case:
     """One run to try: what the model says (its last reply again and again), and the limits.
 
-    A limit of None is not passed to the loop.
+    A limit of None is not passed to the loop. `hint_late` is the hint for a loop that made too many calls, if
+    that is another one.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Case:
     start: float = 0.0
     tools: Mapping[str, Callable[..., Any]] = field(default_factory=lambda: {"search": lambda query: "nothing"})
     hint: str = ""
+    hint_late: str = ""
 
 
 @dataclass
@@ -130,6 +135,7 @@ def check_time(run_with_limits: Callable[..., Any]) -> None:
                 time_budget=3,
                 start=500,
                 hint="a clock may start anywhere. What is the first reading for?",
+                hint_late=late,
             ),
             Case(
                 "time_budget=0",
@@ -247,7 +253,7 @@ def check_tools(run_with_limits: Callable[..., Any]) -> None:
                 "a request without args",
                 ({"type": "tool", "name": "now"}, DONE),
                 tools={"now": lambda: "noon"},
-                hint=SURVIVE,
+                hint=NO_ARGS,
             ),
             Case("the tool raises at every step", max_steps=4, tools={"search": broken}, hint=SURVIVE),
             *fresh(lambda dice: _fails(dice, SURVIVE)),
@@ -351,21 +357,27 @@ def _hint(case: Case, seen: Seen, wanted: Seen) -> str:
         return "keep the first line as it stands in the answer cell: it names max_tool_calls."
     if seen.raised is None and not (isinstance(seen.result, tuple) and len(seen.result) == 2):
         return "return two things, (answer, reason)."
+    if seen.raised is None and seen.calls == wanted.calls and seen.result[1] not in REASONS.values():
+        return f"the reason is one of the names in the table: {', '.join(REASONS.values())}."
     if case.time_budget is not None and "r" not in seen.log:
         return "the time comes from the clock that was passed in: call clock()."
     if isinstance(seen.raised, KeyError) and "args" in str(seen.raised):
-        return "args may be missing. What does your code use then?"
+        return NO_ARGS
+    if case.time_budget and seen.calls > wanted.calls and not seen.log.startswith("rr"):
+        return ONE_LOOK
     if seen.counts_tools and seen.raised is not None:
         return SURVIVE
     if seen.counts_tools and seen.calls < wanted.calls:
         return NEEDS_NO_TOOL
+    if case.hint_late and seen.calls > wanted.calls:
+        return case.hint_late
     return case.hint
 
 
 def _readings_verdict(case: Case, seen: Seen) -> Verdict:
     """One reading at the start, one before each call, and the one that ended the run, if it did."""
     ok = re.fullmatch("r(rc)*r?", seen.log) is not None
-    said = seen.log.replace("r", "clock ").replace("c", "model ").strip()
+    said = " ".join({"r": "clock", "c": "model"}[one] for one in seen.log)
     return Verdict(
         f"readings of the clock ({case.name})",
         ok,
@@ -378,12 +390,14 @@ def _results_verdict(case: Case, seen: Seen) -> Verdict:
     results = [m for m in seen.messages if isinstance(m, Mapping) and m.get("role") == "tool"]
     works = case.replies[0].get("name") == "now"
     texts = [m.get("content") for m in results]
+    failed = any(str(text).lower().startswith("error") for text in texts)
     ok = bool(texts) and all(text == "noon" if works else str(text).startswith("error") for text in texts)
+    kept = "a result stays as it is; what goes wrong becomes a text that starts with 'error', in small letters."
     return Verdict(
         f"the result that the model reads ({case.name})",
         ok,
         f"results in the messages: {shown(texts)}",
-        "a result stays as it is; what goes wrong becomes a text that starts with 'error', in small letters.",
+        NO_ARGS if works and failed else kept,
     )
 
 
