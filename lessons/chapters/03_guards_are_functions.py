@@ -165,7 +165,7 @@ print_run(*run_agent(retries, tools, "Find it.", guards=guards_3))
 # %% pitfall [markdown]
 # The second run and the late run were stopped before their first call. What changes in a run belongs to the run; a guard that keeps it carries it into the next one.
 #
-# > **Pitfall: looking for a word.** `too_many_errors` takes a result for an error when the word "error" is in it. The next model wants to read three pages and then answer. The pages are good, and their
+# > **Pitfall: looking for a word.** Our `too_many_errors`, written by hand, takes a result for an error when the word "error" is in it. The next model wants to read three pages and then answer. The pages are good, and their
 # > subject is how to handle errors.
 
 # %% good-results

@@ -315,7 +315,7 @@ lab_replies()
 # %% recap [markdown]
 # ## Exercise
 #
-# [Exercise 06: say what a reply means](../exercises/06_reasons.ipynb). About {minutes of exercise 06} minutes. You write the function that reads text, requests and word, for three APIs and for words that nobody has told you about.
+# [Exercise 06: say what a reply means](../exercises/06_reasons.ipynb). About {minutes of exercise 06} minutes. You write the function that reads text, requests and word, for four APIs and for words that nobody has told you about.
 #
 # ## Recap
 #

@@ -82,8 +82,8 @@ print(*found[:2], f"… and {len(found) - 2} more", sep="\n")
 # %% last-word [markdown]
 # ## Ask for a last word
 #
-# Evidence is long to read. The model could say in a sentence what it found and what is missing. So call it once more, with a request and without tools. `closes_with` makes a model that works as before and says the
-# given reply when it has no tools.
+# Evidence is long to read. The model could say in a sentence what it found and what is missing. So call it once more, with a request and without tools. A model that has a second parameter, `tools`, is told by the
+# library which tools it may ask for. `closes_with` makes one that works as before while there are tools, and says the given reply when there are none.
 
 # %% closes-with
 def closes_with(reply):
@@ -153,7 +153,7 @@ outcome = run(closes_with(half), TASK, tools=[delivery], guards=[max_steps(4)], 
 reveal("8.2", f"{outcome.reason}, {'half a sentence' if outcome.summary == half.text else 'a fixed text'}")
 
 # %% pitfall [markdown]
-# > **Pitfall: `outcome.answer or outcome.summary`.** It fits on one line and always shows something. The reader cannot see which of the two it was, and a model may call its summary a success, as in the cell below. Show `status` first, and give a
+# > **Pitfall: `outcome.answer or outcome.summary`.** It always shows something, and nobody can see whether that was an answer or a summary. A model may call its summary a success, as in the cell below. Show `status` first, and give a
 # > summary its name.
 #
 # ## Survive a summary that fails
@@ -237,17 +237,17 @@ for model in (goes_down, script(call("send", to="Ann"), answer("I have written t
 #
 # So before a retry look at what the run did to the world. A tool that acts says so with `effect=True`, as in chapter 04, and `outcome.traits` holds what the tools have declared. Each result has a *status*: `ok`, `error`, `declined` or `not_run`.
 #
-# An error counts as well: in chapter 07 a message went out after its tool had timed out. So the list errs on the safe side. It also names a call whose arguments were wrong, and which never reached the tool.
+# An error counts as well: in chapter 07 a message went out after its tool had timed out. So the list errs on the safe side. It also names a call whose arguments were wrong and which never reached the tool, as in the second list below.
 
 # %% acted-run
 def acted(outcome):
     acting = [name for name, declared in outcome.traits.items() if declared.effect]
     return [str(r.call) for step in outcome.trace for r in step.results if r.call.name in acting and r.status in ("ok", "error")]
 
-acted(run(goes_down, "Write to Ann", tools=[send])), acted(stopped)
+acted(run(goes_down, "go", tools=[send])), acted(run(script(call("send", too="Ann")), "go", tools=[send])), acted(stopped)
 
 # %% goal-question [markdown] checkpoint="8.3"
-# A run with an empty list may be run again. After the other one a person decides, or the next run is told what has happened. The list is as good as the declarations: a tool that acts and does not say so is missing from it.
+# A run with an empty list, such as the third, may be run again. After the other two a person decides, or the next run is told what has happened. The list is as good as the declarations: a tool that acts and does not say so is missing from it.
 #
 # ## Ask the world, not the model
 #
@@ -333,7 +333,7 @@ print(outcome.reason, "| complete:", outcome.complete, "| files:", files)
 # - *Raise the limit* means: another run. Neither the course nor the library resumes a stopped run. `outcome.messages` holds all that was said, and a model of yours can be given it; but steps, clock and budget begin anew, so write down that the
 #   two runs together may spend both limits.
 # - For actions that have to survive a retry, let the service recognise the repeat: [idempotency keys](https://docs.stripe.com/api/idempotent_requests) do that for payments. The key has to belong to the task, not to the run.
-# - `goal_reached` is called `done` in some lessons. A check that needs minutes, such as a whole test suite, runs after every round: use a quick one, or let the model ask for it as a tool.
+# - Elsewhere you may meet `goal_reached` under the name `done`. Its check runs after every round: if yours needs minutes, as a whole test suite does, use a quick one here, or let the model ask for the slow one as a tool.
 #
 # ---
 #

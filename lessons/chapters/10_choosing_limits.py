@@ -278,7 +278,7 @@ reveal("10.3", "under a quarter" if it["stopped"] < 25 else "a quarter to a half
 # ## Watch the numbers
 #
 # None of the 145 successes, on 56 tasks, was lost. By the rule above that allows 2 %, or 5 % if tasks are counted; and it holds for tasks like these. So count every week for which reason runs were stopped. Below are three more weeks, and one in which the tasks have
-# become twice as long. What stands after the bar, nobody at work knows who does not read the stopped runs.
+# become twice as long. At work nobody knows the number after the bar without reading the stopped runs.
 
 # %% watch-run
 weeks = {"week 1": recorded_runs(27), "week 2": recorded_runs(28), "week 3": recorded_runs(29), "longer tasks": recorded_runs(30, scale=2)}
@@ -333,7 +333,7 @@ for name, week in weeks.items():
 # - A replay cannot know what a run would have done after a nudge, and a success that was cut may have been done already. So *lost* is an upper bound.
 # - A new model, a new tool or a new prompt makes a new population. Choose again.
 # - For your own agent the library does this in one command: `python -m stoplib limits PATH` reads its logs (OpenAI or Anthropic messages, Inspect, OpenTelemetry, Claude Code and others), holds every guard with every number against them, tries the numbers
-#   on other tasks, and proposes a guard set. The page *What limits do my own runs speak for?* in `docs/` shows how, and what such numbers cannot say.
+#   on other tasks, and proposes a guard set. [What limits do my own runs speak for?](../docs/your-own-runs.md) shows how, and what such numbers cannot say.
 #
 # ---
 #

@@ -19,10 +19,10 @@
 # %% honest-idea [markdown]
 # ## Begin with runs that should go on
 #
-# A guard set needs numbers, and in chapter 10 they came from runs that were right. Here are four runs of the agent of this chapter. It reads pages in batches, waits for a job, edits and tests until the test passes, and looks for a key in drawers.
+# A guard set needs numbers, and in chapter 10 they came from runs that succeeded. Here are four **honest runs** of the agent of this chapter: runs that get on, and that no guard should end. The agent reads pages in batches, waits for a job, edits and tests until the test passes, and looks for a key in drawers.
 # A step takes 2 seconds and reports 1,600 tokens.
 #
-# Its index has two entries, and each points to the other. Numbered pages are there, each with a text of its own. For all other words there is no match. An edit is saved. In the honest run the sixth test passes; elsewhere in this chapter none does.
+# Its index has two entries, and each points to the other. Numbered pages are there, each with a text of its own. For all other words there is no match. An edit is saved. In the honest run `mends` the sixth test passes; elsewhere in this chapter none does.
 
 # %% record
 import math, threading
@@ -206,7 +206,7 @@ for out, name in product(full, ATTACKS):
         print(f"without {out.name:18} {whole.steps:2} steps, {whole.tool_calls:2} calls -> {rest.steps:2} steps, {rest.tool_calls:3} calls, {rest.reason}")
 
 # %% review-idea [markdown]
-# Each guard is missed by one attack. A guard that nobody misses could go, unless you find the run that needs it. Two of them have a second: without the count of errors or of refusals the run is stopped two rounds later, for a reason that tells the caller less.
+# Each guard is missed by one attack. A guard that nobody misses could go, unless you find the run that needs it. Behind two of them stands another: without the count of errors or of refusals the run is stopped two rounds later, for a reason that tells the caller less.
 #
 # ## Write the page for the design review
 #

@@ -1,7 +1,7 @@
 # %% title [markdown]
 # # {kind} 06: say what a reply means
 #
-# **What you will do.** Write `understand`, which reads a reply of any of three APIs and says how the run ends, whether the task is done, and what to do next.
+# **What you will do.** Write `understand`, which reads a reply of any of four APIs and says how the run ends, whether the task is done, and what to do next.
 #
 # **What you need.** [Chapter 07](../notebooks/07_the_reply_has_reasons.ipynb).
 #
@@ -13,7 +13,7 @@
 # ## What it must do
 #
 # `understand(reply)` returns three things, `(reason, complete, then)`. A reply is the library's `Reply`: it has a `text`, `calls` (a tuple, empty if it asks for no tool) and `stop`, the API's own word. These are the words
-# of three APIs that you have to know. Some were not in the chapter.
+# of four APIs that you have to know. Some were not in the chapter.
 #
 # | what the word says | the words |
 # | --- | --- |
@@ -43,7 +43,7 @@
 # - A word counts as it is written in the table, capitals included. `stop` is always a text.
 # - What the text says does not matter: the word decides.
 #
-# Three kinds of reply fit two rows of the table, or none. Chapter 07 has met each of them. Before you write code, say which row they belong to, and what it would cost to take the other one:
+# Three kinds of reply are easily put into the wrong row. Chapter 07 has met each of them. Before you write code, say which row each belongs to, and what it would cost to take another one:
 #
 # - a request in a reply that was cut short: at the output limit, by a full window, by a refusal or a filter
 # - a request beside a word that is not in the first table

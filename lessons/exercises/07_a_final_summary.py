@@ -28,10 +28,10 @@
 # the same afterwards.
 #
 # **Room.** There is no call if `steps_left` is 0. There is none either if it would need more than `tokens_left`; `None` means no limit. A call needs one token for 4 characters of the `content` of everything that it sends, `REQUEST`
-# included, and `ANSWER_TOKENS` for the answer. Exactly as many as are left is enough.
+# included, counted together and not rounded, and `ANSWER_TOKENS` for the answer. Exactly as many as are left is enough.
 #
 # **What counts as a summary.** Only a reply that ends its turn with text and asks for no tool: in chapter 07 that was `answered`. `ending(reply)`, imported below, returns `("answered", "")` for such a reply, and something else for every other one. Everything
-# else gives `NO_SUMMARY`: a reply that asks for a tool, one that is empty, cut off, declined or paused, a model that raises an `Exception`, a model that returns something that is no reply. Nothing of this gets out of
+# else gives `NO_SUMMARY`: a reply that asks for a tool, one that is empty, cut off, refused or paused, a model that raises an `Exception`, a model that returns something that is no reply. Nothing of this gets out of
 # `end_well`, and the call counts in `"model_calls"`, since it may have to be paid for. (In `outcome.steps` the library counts a step only when its reply has come.)
 
 # %% hints [markdown]

@@ -17,7 +17,7 @@
 # - `tools` maps names to functions: `search(query)`, `read(path)`, `edit(change)`, `test()`, `status()`, `feed()`, `send(text)`. Return all seven under their names. Wrap those of which the guards should know something, as in `tool(poll=…)(tools["status"])`.
 # - `stop` is a `threading.Event`. A person sets it to say stop.
 # - `guard_set` is called anew for every scenario. Its guards may be used for more than one run.
-# - The clock, the prices and, where there is one, the person who approves are given to `run` by the scenario. Usage is reported, and a token is four characters.
+# - The clock, the prices and, where there is one, the person who approves are given to `run` by the scenario. Usage is reported, and a token is four characters. A million tokens cost 3 as input and 15 as output.
 
 # %% world [markdown]
 # ## What you know about the tools
@@ -144,7 +144,7 @@ the_guard_set.check_honest(guard_set)
 # - The order: first what a person did, then what is broken, then what is stuck, and last what ran out. It decides only which reason the caller reads.
 # - `going_in_circles(times=3)` lies between an honest second look and the third pass of a runaway. `repeated_call` alone would stop the failing test of an honest run, because it counts the same call anywhere.
 # - `repeated_call(2) & sending` is looked at before the action, the later of the two gates. So the second copy does not go out, whatever lies between the two. A plain function alone would look before the next call, when the message has gone.
-# - `poll=16`: fifteen equal answers are fine, so the sixteenth is the first that counts as repetition. After that the ordinary rules apply.
+# - `poll=16`: sixteen equal results in a row are fine, one more than an honest job needs. The next one is a repeat, and from there on the ordinary rules apply.
 # - The token budget is hard, because one call of this runaway is large. The time limit counts working time, because the person at lunch does not work.
 # - What this set still does not see: two copies of a message in *one* reply, a message with one word changed, and everything that chapter 11 lists.
 

@@ -132,7 +132,7 @@ def understand(reply):
         return "refused", False, "ask a person"
     return "unfinished", False, "find out"
 
-# %% a-refusal-is-done check="check-cut-short" hint="declined is not done, and neither is filtered"
+# %% a-refusal-is-done check="check-cut-short" hint="refused is not done, and neither is filtered"
 def understand(reply):
     if reply.stop in ("refusal", "content_filter", "guardrail_intervened", "SAFETY"):
         return "refused", True, "use the answer"

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from stoplib import going_in_circles, max_steps, replay, token_budget
+from stoplib import going_in_circles, max_steps, replay, time_limit, token_budget
 from stoplib.course.checks import ChecksFailed
 from stoplib.course.exercises import defended_limit as exercise
 from stoplib.course.population import split
@@ -72,3 +72,37 @@ def test_choose_may_search_by_replay():
 
     for check in (exercise.check_guards, exercise.check_lost, exercise.check_saved, exercise.check_claim):
         assert passes(check, choose)[0]
+
+
+def most(runs, of):
+    return max(of(one.outcome) for one in runs if one.success)
+
+
+@pytest.mark.parametrize(
+    ("check", "choose", "hint"),
+    [
+        (exercise.check_lost, lambda runs: [max_steps(most(runs, lambda o: o.steps))], "what do you leave for it?"),
+        (
+            exercise.check_lost,
+            lambda runs: [going_in_circles(4), max_steps(2 * most(runs, lambda o: o.steps))],
+            "has no headroom to multiply",
+        ),
+        (
+            exercise.check_saved,
+            lambda runs: [time_limit(1.5 * most(runs, lambda o: o.seconds))],
+            "a runaway may make its calls quickly",
+        ),
+    ],
+    ids=["no headroom", "a rule that cuts work", "seconds alone"],
+)
+def test_the_hint_fits_the_guard_that_is_wrong(check, choose, hint):
+    """A limit wants headroom, a rule about repetition a look at what work is, and seconds are not what is saved."""
+    right, said = passes(check, lambda runs: (choose(runs), 0.2))
+    assert not right
+    assert hint in " ".join(said.split())
+
+
+def test_what_is_just_short_is_not_rounded_up():
+    """74.6 % saved does not read as the 75 % that are asked for."""
+    assert exercise.Measured(1, 0, 1, used=1000, kept=254).said_saved.startswith("74 %")
+    assert exercise.Measured(1, 0, 1, used=1000, kept=250).said_saved.startswith("75 %")

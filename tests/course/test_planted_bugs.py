@@ -56,6 +56,23 @@ def plain(message):
 
 
 @pytest.mark.parametrize("style", exercise.STYLES)
+@pytest.mark.parametrize("content", ["", "  ", None, 42, ["a"]])
+def test_a_right_loop_returns_whatever_content_a_final_answer_has(style, content):
+    """The task promises the `content` of a final answer, and not that it is a text with something in it."""
+    loop = exercise.STYLES[style]()
+    assert loop(lambda messages: {"type": "final", "content": content}, {}, "go", TickClock()) == (content, "final")
+
+
+@pytest.mark.parametrize("style", exercise.STYLES)
+@pytest.mark.parametrize(("budget", "ends"), [(-1, (None, "budget")), (float("inf"), ("done", "final"))])
+def test_a_right_loop_takes_any_number_for_a_time_budget(style, budget, ends):
+    """A budget below zero is used up at the start, and one without end never is."""
+    loop = exercise.STYLES[style]()
+    final = {"type": "final", "content": "done"}
+    assert loop(lambda messages: final, {}, "go", TickClock(), time_budget=budget) == ends
+
+
+@pytest.mark.parametrize("style", exercise.STYLES)
 def test_the_right_loops_agree(style):
     """However it is written, a right loop gives the same answers, reasons, calls and messages."""
     differ = [n for n in range(300) if play(exercise.STYLES[style](), n) != play(exercise.right_loop(), n)]
@@ -167,3 +184,25 @@ def test_what_is_no_list_of_tests(made):
     passes, said = check(made)
     assert not passes
     assert "must return a list of functions" in said
+
+
+def test_only_a_test_that_returned_false_is_told_to_assert():
+    """`return True` at the end of a test hides no hint; a test that meant to fail by returning False is named."""
+
+    def always(messages):
+        return {"type": "tool", "name": "search"}
+
+    def ends_with_true(loop):
+        assert loop(always, {}, "go", TickClock(), max_steps=2) == (None, "max_steps")
+        return True
+
+    def says_so(loop):
+        return loop(always, {}, "go", TickClock(), time_budget=0) == (None, "budget")
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(ChecksFailed):
+        exercise.check_time(lambda: [ends_with_true, says_so])
+    said = " ".join(printed.getvalue().split())
+    assert "but says_so returned False" in said
+    assert said.count("a test fails by raising an error") == 1
+    assert "where may a clock start?" in said

@@ -133,6 +133,47 @@ def test_the_score():
     assert "right on 0 of 16" in said
 
 
+def test_the_score_says_the_same_thing_once():
+    """A set that fails in the same way everywhere is told so once, not sixteen times."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exercise.score(lambda tools, stop: None)
+    assert printed.getvalue().count("not two things") == 1
+    assert printed.getvalue().count("    (the same)\n") == 15
+
+
+@pytest.mark.parametrize(
+    ("scenario", "guard", "hint"),
+    [
+        ("the search is broken", None, "Which guard counts failures in a row?"),
+        ("the search is broken", no_new_results(3), "which one should be read?"),
+        ("the search is broken", too_many_errors(9), "the right guard stopped it, but late"),
+        ("a person declines everything", None, "Which guard counts that?"),
+        ("a person declines everything", no_new_results(3), "which should the caller read?"),
+        ("a person declines everything", too_many_refusals(9), "the right guard stopped it, but late"),
+        ("each call sends everything again, and the results are long", None, "Which guard counts its tokens?"),
+        ("each call sends everything again, and the results are long", token_budget(99_999), "Which kind looks ahead?"),
+        (
+            "each call sends everything again, and the results are long",
+            token_budget(200_000, hard=True),
+            "the right guard stopped it, but late",
+        ),
+        ("new words each time, and never a match", None, "no request comes back here"),
+        ("new words each time, and never a match", no_new_results(9), "the right guard stopped it, but late"),
+        ("it asks for many things in each reply", max_tool_calls(90), "the right guard stopped it, but late"),
+        ("it looks for ever, and finds something new each time", lambda run: "new", "What did your guard take"),
+    ],
+)
+def test_the_hint_fits_what_stopped_the_run(scenario, guard, hint):
+    """Nothing but a limit, another guard, or the right one too late: three different things to ask."""
+
+    def guard_set(tools, stop):
+        return tools, [*([guard] if guard else []), max_steps(140)]
+
+    (asked,) = [s for s in exercise.SCENARIOS if s.name == scenario]
+    assert hint in exercise._verdict(guard_set, asked).hint
+
+
 def test_a_set_that_prints_without_end():
     """A guard that prints at every look does not flood the notebook."""
 
@@ -154,5 +195,6 @@ def test_the_text_says_what_is_checked():
     assert f"after {exercise.MOST_SECONDS} seconds or later" in text
     assert f"at most {exercise.MOST_TOOL_CALLS} tool calls" in text
     assert f"at most {exercise.MOST_QUESTIONS} questions" in text
+    assert "A million tokens cost {input} as input and {output} as output".format_map(exercise.PRICES) in text
     rows = re.findall(r"^# \| (it |each |every |new |the |a ).*\| .* \| .* \|$", text, flags=re.MULTILINE)
     assert len(rows) == sum(bool(scenario.reasons) for scenario in exercise.SCENARIOS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
@@ -38,6 +39,10 @@ HEADROOM = (
     "on the runs that it was chosen from, your choice keeps within 1 %."
     " The longest success is still to come: what do you leave for it?"
 )
+NEW_TROUBLE = (
+    "on the runs that it was chosen from, your choice keeps within 1 %. On the other tasks: {alone}."
+    " A rule about repetition or errors has no headroom to multiply. {question}"
+)
 NO_SHARE = "the claim is a share: a number from 0 to 1."
 NONE_HAS_A_SIZE = (
     "none lost of a few is no promise of none. How large a share could be lost, and still none of these be hit?"
@@ -46,6 +51,9 @@ ALIKE = "runs of one task are alike. How many of the successes are independent o
 TOO_WIDE = "that is more doubt than needed. By which rule of the chapter does the number of tasks set it?"
 NOT_NONE = "the rule of the chapter is for a limit that has lost none of the successes that were seen."
 WRONG_RUNS = "which runs did you learn from? The longest run of all is a runaway, and so are the longest failures."
+SECONDS = (
+    "a runaway may make its calls quickly. Which guard counts what is to be saved, or at least how often it calls?"
+)
 TOO_HIGH = "the runaways go on for long after the longest success. How much headroom is enough?"
 
 
@@ -101,7 +109,8 @@ class Measured:
 
     @property
     def said_saved(self) -> str:
-        return f"{100 * self.share_saved:.0f} % of the tokens of {self.runaways} runaways saved"
+        whole = math.floor(100 * self.share_saved)  # rounded down: 74.6 % is not "75 %" where 75 % are asked for
+        return f"{whole} % of the tokens of {self.runaways} runaways saved"
 
 
 @dataclass
@@ -219,18 +228,23 @@ def _tried(
 
 
 def _lost(seen: Seen, found: Measured, same: bool) -> tuple[bool, str, str]:
-    fits = measured(_known(seen.agent), seen.guards).share_lost <= MOST_LOST
-    hint = SAME if same else UNITS if _confused(seen) else HEADROOM if fits else _too_low(seen)
+    hint = SAME if same else UNITS if _confused(seen) else _why_lost(seen)
     return found.share_lost <= seen.agent.most_lost, found.said_lost, hint
 
 
-def _too_low(seen: Seen) -> str:
-    """Which of the guards cuts how many successes of the known runs, alone."""
+def _why_lost(seen: Seen) -> str:
+    """Whether a number is too low for the known runs, has too little headroom, or a rule of another kind cuts work."""
+    fits = measured(_known(seen.agent), seen.guards).share_lost <= MOST_LOST
+    runs = _held_out(seen.agent) if fits else _known(seen.agent)
     parts = [part for guard in seen.guards for part in as_guard(guard).parts]
-    cuts = {part: measured(_known(seen.agent), [part]).lost for part in parts}
+    cuts = {part: measured(runs, [part]).lost for part in parts}
     worst = max(parts, key=lambda part: cuts[part])
     alone = ", ".join(f"{part!r} cuts {cuts[part]}" for part in parts)
-    return TOO_LOW.format(alone=alone, question=ABOVE if isinstance(worst, Limit) else REPEATS)
+    if fits and isinstance(worst, Limit):
+        return HEADROOM
+    return (NEW_TROUBLE if fits else TOO_LOW).format(
+        alone=alone, question=ABOVE if isinstance(worst, Limit) else REPEATS
+    )
 
 
 def _saved(seen: Seen, found: Measured, same: bool) -> tuple[bool, str, str]:
@@ -244,7 +258,8 @@ def _saved(seen: Seen, found: Measured, same: bool) -> tuple[bool, str, str]:
     ]
     learned = _lengths_of_failures(seen.agent)
     wrong = any(getattr(limit, "n", None) in learned for limit in high)
-    hint = SAME if same else UNITS if _confused(seen) else WRONG_RUNS if wrong else TOO_HIGH
+    by_seconds = bool(_limits(seen)) and all(isinstance(limit, stoplib.time_limit) for limit in _limits(seen))
+    hint = SAME if same else UNITS if _confused(seen) else WRONG_RUNS if wrong else SECONDS if by_seconds else TOO_HIGH
     return found.share_saved >= seen.agent.least_saved, found.said_saved, hint
 
 

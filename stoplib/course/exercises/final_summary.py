@@ -52,6 +52,7 @@ class Seen:
     """What end_well did: its result or what it raised, and the arguments of each call of the model."""
 
     outcome: Outcome
+    tokens_left: int | None = None
     result: Any = None
     raised: BaseException | None = None
     calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
@@ -68,6 +69,10 @@ def check_summary(end_well: Callable[..., Any]) -> None:
 def check_room(end_well: Callable[..., Any]) -> None:
     """The closing call is made only if there is room for it."""
     none_left = "no step is left, so no call is made. Is the room worked out before the call?"
+    exactly = (
+        "exactly as many as are left is enough. If your function says so too: does it count the characters of every"
+        " `content`, and those alone, together and without rounding?"
+    )
     too_few = "the call needs more tokens than are left. What does it send, and what is the answer's share?"
     _judge(
         end_well,
@@ -75,7 +80,7 @@ def check_room(end_well: Callable[..., Any]) -> None:
             Case("no step is left", hint=none_left, steps_left=0),
             Case("no step is left, and plenty of tokens", hint=none_left, steps_left=0, tokens=10_000),
             Case("one step is left, and plenty of tokens", tokens=10_000),
-            Case("exactly enough tokens are left", tokens=0, even=True, hint="exactly as many as are left is enough."),
+            Case("exactly enough tokens are left", tokens=0, even=True, hint=exactly),
             Case("one token too few is left", hint=too_few, tokens=-1, even=True),
             Case(
                 "a fraction of a token too few",
@@ -107,7 +112,7 @@ def check_replies(end_well: Callable[..., Any]) -> None:
             Case("the model says nothing", answer(""), only),
             Case("the model says only spaces", answer(" \n "), only),
             Case("the summary is cut off", Reply("Two of the three", stop="max_tokens"), only),
-            Case("the model declines", Reply("I cannot help with that.", stop="refusal"), only),
+            Case("the model refuses", Reply("I cannot help with that.", stop="refusal"), only),
             Case("the turn is paused", Reply("Still at it.", stop="pause_turn"), only),
             Case("the context window is full", Reply("Two of", stop="model_context_window_exceeded"), only),
             Case("a word that nobody knows", Reply("Two of the three pages", stop="finished"), only),
@@ -223,8 +228,12 @@ def stopped_run(seed: int, task: str = "Why did the site go down?") -> Outcome:
 
 def needed(outcome: Outcome) -> float:
     """The tokens that the closing call of a stopped run needs."""
-    sent = [*outcome.messages, REQUEST]
-    return sum(len(message["content"]) for message in sent) / 4 + ANSWER_TOKENS
+    return _characters(outcome) / 4 + ANSWER_TOKENS
+
+
+def _characters(outcome: Outcome) -> int:
+    """The characters of all that the closing call sends."""
+    return sum(len(message["content"]) for message in [*outcome.messages, REQUEST])
 
 
 def _judge(end_well: Callable[..., Any], cases: Iterable[Case], keys: Sequence[str], sent: bool = False) -> None:
@@ -258,7 +267,7 @@ def _try(end_well: Callable[..., Any], case: Case) -> Seen:
 
     limits: dict[str, Any] = {}
     if case.tokens is not None:
-        limits["tokens_left"] = max(0, math.ceil(needed(outcome)) + case.tokens)
+        limits["tokens_left"] = seen.tokens_left = max(0, math.ceil(needed(outcome)) + case.tokens)
     try:
         with bounded(), redirect_stdout(Muted(sys.stdout)):
             seen.result = end_well(case.reason, seen.messages, model, case.steps_left, **limits)
@@ -287,6 +296,8 @@ def _verdict(case: Case, seen: Seen, keys: Sequence[str]) -> Verdict:
         return Verdict(case.name, False, f"your function returned {shown(seen.result)}", hint)
     if "model_calls" in keys and len(seen.calls) != should["model_calls"]:
         calls = f"{len(seen.calls)} call{'' if len(seen.calls) == 1 else 's'} of the model"
+        if seen.tokens_left is not None:
+            calls += f", with tokens_left={seen.tokens_left} and {_characters(seen.outcome)} characters to send"
         return Verdict(case.name, False, calls, _hint_for_calls(case, len(seen.calls), should["model_calls"]))
     for key in keys:
         if not _same(seen.result[key], should[key]):
@@ -339,7 +350,8 @@ def _hint(key: str, got: Any, case: Case) -> str:
     if key == "summary":
         if isinstance(case.closing, Reply) and got == NO_SUMMARY:
             hint = "this reply ends its turn with text and asks for no tool: its text is the summary."
-            none = " Its stop is None, as in every answer(…); ending(reply) takes that for an ended turn."
+            none = " Its stop is None, as in every answer(…); ending(reply) takes that for an ended turn"
+            none += " and returns a tuple, ('answered', '')."
             return hint + (none if case.closing.stop is None else "")
         return case.hint or "the summary is the reply's text, or NO_SUMMARY."
     return fixed[key]

@@ -18,7 +18,7 @@ ENDED = ("end_turn", "stop_sequence", "stop", "STOP")
 TOOLS = ("tool_use", "tool_calls")
 CUT_OFF = ("max_tokens", "length", "MAX_TOKENS")
 FULL = ("model_context_window_exceeded",)
-DECLINED = ("refusal", "content_filter", "guardrail_intervened", "SAFETY")
+REFUSED = ("refusal", "content_filter", "guardrail_intervened", "SAFETY")
 PAUSED = ("pause_turn",)
 
 # Words that real services use, or might, and that the exercise does not list; and near misses.
@@ -100,7 +100,7 @@ def check_requests(understand: Callable[..., Any]) -> None:
             ),
             Case(
                 "a request in a reply that a filter stopped",
-                tuple(Reply("", LOOK, stop=word) for word in DECLINED),
+                tuple(Reply("", LOOK, stop=word) for word in REFUSED),
                 "these words decide alone, whatever else the reply has. What does your function look at first?",
             ),
             Case(
@@ -113,7 +113,7 @@ def check_requests(understand: Callable[..., Any]) -> None:
 
 
 def check_cut_short(understand: Callable[..., Any]) -> None:
-    """Cut off, full, declined, paused: the word decides."""
+    """Cut off, full, refused, paused: the word decides."""
     _judge(
         understand,
         [
@@ -121,7 +121,7 @@ def check_cut_short(understand: Callable[..., Any]) -> None:
             for name, words, hint in (
                 ("cut off at the output limit", CUT_OFF, _ROW),
                 ("the context window is full", FULL, _ROW),
-                ("declined, or filtered", DECLINED, _DECLINED),
+                ("refused, or filtered", REFUSED, _REFUSED),
                 ("paused", PAUSED, "a paused turn is no end: the reason is None, and the reply is sent back."),
             )
         ],
@@ -184,7 +184,7 @@ def check_many(understand: Callable[..., Any]) -> None:
 
 _ENDED = "the word says that the turn ended, and there is text. What else does your function ask for?"
 _ROW = "compare all three values with the row of the second table."
-_DECLINED = f"declined is not done, and neither is filtered: {_ROW}"
+_REFUSED = f"refused is not done, and neither is filtered: {_ROW}"
 _TURNED_AWAY = "your function knows this word in other replies. Which of its conditions turns this one away?"
 _NOT_KNOWN = "your function does not know this word. Is it in your list, as it is written in the table?"
 
@@ -200,7 +200,7 @@ def meaning(reply: Reply) -> Meaning:
     alone: list[tuple[tuple[str, ...], Meaning]] = [
         (CUT_OFF, ("truncated", False, "raise the limit")),
         (FULL, ("context_full", False, "send less")),
-        (DECLINED, ("refused", False, "ask a person")),
+        (REFUSED, ("refused", False, "ask a person")),
         (PAUSED, (None, False, "send it back")),
     ]
     for words, means in alone:
@@ -217,7 +217,7 @@ def _random_replies(seed: int, count: int) -> Iterator[Reply]:
     """Replies of every kind; the same ones on every machine."""
     chance = random.Random(seed)
     letters = "abcdefghij_"
-    words = ENDED + TOOLS + CUT_OFF + FULL + DECLINED + PAUSED
+    words = ENDED + TOOLS + CUT_OFF + FULL + REFUSED + PAUSED
     for _ in range(count):
         made_up = "".join(chance.choice(letters) for _ in range(8))
         word = chance.choice((*words, made_up))

@@ -148,7 +148,8 @@ class Problem(Exception):
 class Scenario:
     """A kind of run. `make` sets up a world; `objection` says what is wrong with how the run ended, if anything.
 
-    `reasons` are the right ones; an honest run has none, since it must not be stopped.
+    `reasons` are the right ones; an honest run has none, since it must not be stopped. `unguarded` is the hint if the
+    set seems to hold no guard for this kind of run: where it is empty, `hint` says that as well.
     """
 
     group: str
@@ -157,6 +158,7 @@ class Scenario:
     reasons: tuple[str, ...] = ()
     objection: Callable[[Seen], str | None] = lambda seen: None
     hint: str = ""
+    unguarded: str = ""
 
 
 # What runs out
@@ -385,6 +387,7 @@ SCENARIOS = (
         ("token_budget", "cost_budget"),
         in_budget,
         "a soft budget is passed by one call, and here one call is large. Which kind looks ahead?",
+        "what is dear here is the long transcript, which each call sends again. Which guard counts its tokens?",
     ),
     Scenario(
         "limits",
@@ -440,7 +443,9 @@ SCENARIOS = (
         broken,
         ("too_many_errors",),
         in_time,
-        "equal errors are equal results as well. If two guards fire after the same round, which one should be read?",
+        "equal errors are equal results as well. Which guard reaches its number first? And if two fire after the same"
+        " round, which one should be read?",
+        "every request fails, and the model goes on. Which guard counts failures in a row?",
     ),
     Scenario(
         "trouble",
@@ -448,7 +453,9 @@ SCENARIOS = (
         declines,
         ("too_many_refusals",),
         few_questions,
-        "all refusals have the same text, so they are equal results as well. Which guard should the caller read?",
+        "all refusals have the same text, so they are equal results as well. Which guard reaches its number first, and"
+        " which should the caller read?",
+        "the person says no each time. Which guard counts that?",
     ),
     Scenario(
         "trouble",
@@ -488,7 +495,7 @@ TOO_EARLY = {
     "token_budget": "honest runs use up to 50,000 tokens, and a hard budget wants room for what it expects to come.",
     "too_many_errors": "two errors in a row happen to honest runs.",
     "too_many_refusals": "a person may say no twice, and then yes.",
-    "fatal": "a guard, or a tool, raised an error.",
+    "fatal": "a guard, or a tool, raised an error or returned what it must not. The message says which.",
 }
 
 LUNCH = "a person who thinks is not a run that works. Which option of the limit knows the difference?"
@@ -500,6 +507,7 @@ TOO_LATE = (
     "your rule saw it, but the message had gone by then. At which gate does a plain function look? A class that is"
     " derived from Guard can look before the action; chapter 11 has one."
 )
+LATE = "the right guard stopped it, but late. Compare the numbers in your guards and declarations with the table."
 TWO_THINGS = "return two things: the tools, all seven of them under their names, and the list of guards."
 NOT_TWICE = "the same guards were used once before, on the same run, and let it go to its end. What do they remember?"
 
@@ -534,8 +542,10 @@ def score(guard_set: GuardSet) -> None:
         return
     these = ": these are not, and this is what happened" if wrong else ""
     print(f"right on {len(SCENARIOS) - len(wrong)} of {len(SCENARIOS)}{these}")
+    before = ""
     for verdict in wrong:
-        print(f"- {verdict.case}\n    {verdict.seen}")
+        print(f"- {verdict.case}", "    (the same)" if verdict.seen == before else f"    {verdict.seen}", sep="\n")
+        before = verdict.seen
 
 
 def _check(guard_set: GuardSet, group: str) -> None:
@@ -646,23 +656,34 @@ def _tokens_of_new(messages: list[dict[str, Any]]) -> int:
 def _judge(scenario: Scenario, seen: Seen) -> None:
     """Raises Problem if this is not how the run should have ended."""
     outcome, names = seen.outcome, re.findall(r"\w+", seen.outcome.reason)
-    own = not LIBRARY & set(names)
     if outcome.error is not None:
         raise Problem(str(seen), TOO_EARLY["fatal"])
     if not scenario.reasons:
         if not outcome.complete:
             raise Problem(str(seen), _why_too_early(outcome, names))
         return
+    own = not LIBRARY & set(names)
+    right = bool(set(names) & set(scenario.reasons)) or (own and OWN in scenario.reasons)
     if objection := scenario.objection(seen):
-        too_late = own and scenario.objection is nothing_twice
-        raise Problem(f"{seen}; {objection}", TOO_LATE if too_late else scenario.hint)
-    if own and OWN in scenario.reasons:
-        return
-    if not set(names) & set(scenario.reasons):
+        raise Problem(f"{seen}; {objection}", _why_wrong(scenario, seen, names, right))
+    if not right:
         wanted = " or ".join(reason for reason in scenario.reasons)
-        took_it_for_stuck = scenario.group == "limits" and (own or set(names) & set(STUCK))
-        hint = NEW_EACH_TIME if took_it_for_stuck else scenario.hint
-        raise Problem(f"{seen}; stopped soon enough, but the reason should be {wanted}", hint)
+        said = f"{seen}; stopped soon enough, but the reason should be {wanted}"
+        raise Problem(said, _why_wrong(scenario, seen, names, right))
+
+
+def _why_wrong(scenario: Scenario, seen: Seen, names: list[str], right: bool) -> str:
+    """What to ask about a runaway that the right guard stopped too late, or another one, or none but a limit."""
+    own = not LIBRARY & set(names)
+    stuck = own or bool(set(names) & set(STUCK))
+    if scenario.objection is nothing_twice:
+        return TOO_LATE if own else scenario.hint
+    if right:
+        soft = scenario.objection is in_budget and "the next call would" not in seen.outcome.detail
+        return scenario.hint if soft else LATE
+    if scenario.group == "limits" and stuck:
+        return NEW_EACH_TIME
+    return scenario.hint if stuck else scenario.unguarded or scenario.hint
 
 
 def _why_too_early(outcome: Outcome, names: list[str]) -> str:
