@@ -15,14 +15,14 @@ from stoplib.events import Event, describe
 from stoplib.guards import GATES, GuardSet, Look
 from stoplib.messages import Fatal, Reply, ToolCall
 from stoplib.nesting import hand_over, looking_outside, outside, settle_outside
-from stoplib.outcome import Ending, Outcome, in_words, outcome_of
+from stoplib.outcome import Ending, Outcome, counted, in_words, outcome_of
 from stoplib.requests import CUT_OFF, DeadlinePassed, Request, what_went_wrong
 from stoplib.state import Run
 from stoplib.tools import Toolbox, as_text, own_copy
 from stoplib.transcript import DECLINED, ERROR, Result
 
 DECLINED_TEXT = "a person declined this: do not ask for it again; say what you would have done"
-NO_SUMMARY = "There is no summary by the model. The run stopped ({reason}) after {steps} steps; see the evidence."
+NO_SUMMARY = "There is no summary by the model. The run stopped ({reason}) after {steps}; see the evidence."
 
 Wanted = Request | Event
 Body = Generator[Wanted, Any, Outcome]
@@ -271,7 +271,7 @@ class Loop:
     def _summary(self, ending: Ending) -> Generator[Wanted, Any, str | None]:
         """One more call, without tools, inside what was kept back for it. It changes nothing but the summary."""
         run = self.run
-        stand_in = NO_SUMMARY.format(reason=ending.reason, steps=run.steps)
+        stand_in = NO_SUMMARY.format(reason=ending.reason, steps=counted(run.steps, "step"))
         run.summary_to_come = False
         run.close(ending.reason)
         run.rewrite()

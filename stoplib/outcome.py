@@ -61,7 +61,8 @@ class Outcome(Value):
     answer      the model's final answer, or None if the run is not complete
     text        the last thing that the model said, complete or not
     summary     the closing summary of an incomplete run, if one was asked for
-    steps, tool_calls, usage, cost, seconds, waited     what was spent
+    steps, tool_calls, usage, cost, seconds, waited     what was spent; `seconds` up to the last reading of the
+                clock, so what the last model call took is not in it
     task        what the person asked for
     trace       what happened, one `Step` per model call
     messages    the same as a transcript; each tool call in it has exactly one result

@@ -148,7 +148,7 @@ def _read(path: str | PathLike[str]) -> tuple[list[dict[str, Any]], bool]:
         for text in file:
             try:
                 line = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):  # no JSON, or nested deeper than Python can follow
                 return lines, True
             if not isinstance(line, dict):
                 raise ValueError(f"{path} is no recorded run: line {len(lines) + 1} is not an object")

@@ -91,6 +91,8 @@ class Toolbox:
     def __init__(self, tools: Iterable[Any] | Mapping[str, Any] = ()) -> None:
         if isinstance(tools, Tool):
             raise TypeError(f"tools must be a list such as [{tools.name}], not one tool")
+        if not isinstance(tools, Iterable):
+            raise TypeError(f"tools must be a list of functions, or a mapping of names to functions, not {tools!r}")
         named = tools.items() if isinstance(tools, Mapping) else ((None, fn) for fn in tools)
         self._tools: dict[str, Tool] = {}
         for name, fn in named:
@@ -155,6 +157,8 @@ def as_text(value: Any) -> str:
 
 
 def _as_tool(fn: Any, name: str | None) -> Tool:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"a tool's name must be a text, not {name!r}")
     if isinstance(fn, Tool):
         return fn if name in (None, fn.name) else fn._replace(name=name)
     if not callable(fn):

@@ -309,6 +309,22 @@ def test_folder_without_write_permission(root: Path, fake: FakePython, monkeypat
     assert str(caught.value).startswith(f"Nothing can be written to {root} (Permission denied).\n")
 
 
+def test_environment_is_not_taken_apart_where_none_can_be_made(
+    ready: Environment, fake: FakePython, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A useless environment in a folder that cannot be written to stays as it is, and the folder is named."""
+
+    def refuse(**options: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(options["dir"]))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    fake.version = None
+    before = sorted(ready.folder.rglob("*"))
+    with pytest.raises(SetupError, match="Nothing can be written to"):
+        ready.ensure()
+    assert sorted(ready.folder.rglob("*")) == before
+
+
 def test_failing_venv_shows_its_last_line(root: Path, fake: FakePython) -> None:
     """When Python cannot make the environment, its own reason is shown."""
     fake.venv = (1, "Error: some detail\nError: no symbolic links here\n\n")
@@ -465,7 +481,7 @@ def started(monkeypatch: pytest.MonkeyPatch, root: Path, fake: FakePython) -> li
 
 @pytest.mark.parametrize(
     ("name", "module"),
-    [("test", "pytest"), ("build", "stoplib.course.build"), ("check", "stoplib.course.health"), ("lab", "jupyterlab")],
+    [("test", "pytest"), ("build", "stoplib.course.build"), ("lab", "jupyterlab")],
 )
 def test_commands_pass_options_and_exit_codes_on(root: Path, started: list[str], name: str, module: str) -> None:
     """A command runs its module with the options given, last, and ends with its exit code."""
@@ -535,7 +551,7 @@ def test_taken_port_is_refused_and_a_free_one_named(
         (["--port"], None),
         (["--port", "many"], None),
         (["--port", "0"], None),
-        (["--port=65536"], None),
+        (["--port=65536"], 65536),
         (["--port", "9000"], 9000),
         (["--ServerApp.port", "9000", "--no-browser"], 9000),
     ],
@@ -543,6 +559,20 @@ def test_taken_port_is_refused_and_a_free_one_named(
 def test_port_is_read_from_the_options(options: list[str], port: int | None) -> None:
     """Only a port that is really asked for is looked at; what makes no sense is left to JupyterLab."""
     assert commands.requested_port(options) == port
+
+
+def test_port_that_cannot_be_is_refused(root: Path, started: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Ports end at 65535: beyond it nothing starts, where JupyterLab would print an address that cannot be opened."""
+    assert commands.main(["lab", "--port", "65536"], str(root)) == 1
+    assert started == []
+    assert capsys.readouterr().err.startswith("There is no port 65536: ports go up to 65535.")
+
+
+def test_last_port_there_is(root: Path, started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """65535 is a port like others."""
+    monkeypatch.setattr(commands, "is_free", lambda port: True)
+    commands.main(["lab", "--port", "65535"], str(root))
+    assert started[-2:] == ["--port", "65535"]
 
 
 def test_free_port_is_accepted(root: Path, started: list[str], taken: int) -> None:
@@ -605,6 +635,16 @@ def test_fresh_gives_each_notebook_and_says_so(root: Path, capsys: pytest.Captur
         notebook.write_text(name, encoding="utf-8")
     assert commands.main(["fresh", "a", "b"], str(root)) == 0
     assert capsys.readouterr().out == "work/notebooks/a.ipynb is fresh.\nwork/notebooks/b.ipynb is fresh.\n"
+
+
+@pytest.mark.parametrize("name", ["check", "progress"])
+def test_what_a_command_does_not_take_is_refused(
+    root: Path, started: list[str], capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """`check` and `progress` take nothing more, and say so where they would ignore it."""
+    assert commands.main([name, "--all", "01"], str(root)) == 1
+    assert started == []
+    assert capsys.readouterr().err.endswith(f"course.py {name} takes nothing more, and was given: --all 01\n")
 
 
 def test_fresh_without_a_name_asks_for_one(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

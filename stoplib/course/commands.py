@@ -31,6 +31,7 @@ The first start takes about a minute: it makes .venv and installs the packages t
 START = "notebooks/00_start_here.ipynb"
 SETTINGS = Path(__file__).with_name("jupyterlab")
 INTERRUPTED = 130
+LAST_PORT = 65535
 
 
 def main(arguments: Sequence[str], folder: str) -> int:
@@ -86,7 +87,8 @@ def lab_options(environment: Environment) -> list[str]:
 
 def check(root: Path, options: Sequence[str]) -> int:
     """Say on one screen whether everything works."""
-    return run(set_up(root), "stoplib.course.health", *options)
+    refuse_more("check", options)
+    return run(set_up(root), "stoplib.course.health")
 
 
 def fresh(root: Path, names: Sequence[str]) -> int:
@@ -100,7 +102,8 @@ def fresh(root: Path, names: Sequence[str]) -> int:
 
 def progress(root: Path, options: Sequence[str]) -> int:
     """Say what the learner has done."""
-    return run(set_up(root), "stoplib.course.grading.progress", *options)
+    refuse_more("progress", options)
+    return run(set_up(root), "stoplib.course.grading.progress")
 
 
 def grade(root: Path, options: Sequence[str]) -> int:
@@ -156,12 +159,22 @@ def run(environment: Environment, module: str, *options: str) -> int:
     return code if code >= 0 else 128 - code
 
 
+def refuse_more(name: str, options: Sequence[str]) -> None:
+    """Say so when a command that takes nothing more is given something: it would be ignored."""
+    if options:
+        raise SetupError(f"{COMMAND} {name} takes nothing more, and was given: {' '.join(options)}")
+
+
 def refuse_taken_port(options: Sequence[str]) -> None:
     """Say so, and name a free port, when the port asked for is not free; JupyterLab would silently use another one."""
     port = requested_port(options)
-    if port is None or is_free(port):
+    if port is None:
         return
-    free = next(filter(is_free, range(port + 1, 65536)), 8888)
+    if port > LAST_PORT:  # JupyterLab would print an address that nobody can open
+        raise SetupError(f"There is no port {port}: ports go up to {LAST_PORT}. Try: {COMMAND} lab --port 8888")
+    if is_free(port):
+        return
+    free = next(filter(is_free, range(port + 1, LAST_PORT + 1)), 8888)
     raise SetupError(f"Port {port} is not free. Port {free} is: {COMMAND} lab --port {free}")
 
 
@@ -170,7 +183,7 @@ def requested_port(options: Sequence[str]) -> int | None:
     for option, following in pairwise([*options, ""]):
         name, equals, value = option.partition("=")
         number = value if equals else following
-        if name in ("--port", "--ServerApp.port") and number.isdecimal() and 0 < int(number) < 65536:
+        if name in ("--port", "--ServerApp.port") and number.isdecimal() and int(number) > 0:
             return int(number)
     return None
 

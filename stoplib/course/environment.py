@@ -93,6 +93,7 @@ class Environment:
         fault = self.fault()
         if fault is None:
             return
+        self.refuse_read_only()  # what cannot be made anew is not taken apart
         with step(f"Removing .venv, to make it anew: {fault}"):
             # What tells that this is an environment goes last: an interrupted removal can then be taken up again.
             for entry in sorted(self.folder.iterdir(), key=lambda entry: entry.name == "pyvenv.cfg"):
@@ -120,13 +121,8 @@ class Environment:
             return None
         return last_line(answer.stdout) if answer.returncode == 0 else None
 
-    def make(self) -> None:
-        """Make the environment, with pip and nothing else in it."""
-        if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
-            raise SetupError(
-                f"{sys.executable} cannot make virtual environments: its module ensurepip or venv is missing.\n"
-                f"On Debian and Ubuntu: sudo apt install python{VERSION}-venv. Then run the same command again."
-            )
+    def refuse_read_only(self) -> None:
+        """Say so where nothing can be written."""
         try:
             tempfile.TemporaryFile(dir=self.root).close()
         except OSError as error:
@@ -134,6 +130,15 @@ class Environment:
                 f"Nothing can be written to {self.root} ({error.strerror}).\n"
                 "Move the course to a folder of your own, then run the same command again."
             ) from error
+
+    def make(self) -> None:
+        """Make the environment, with pip and nothing else in it."""
+        if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
+            raise SetupError(
+                f"{sys.executable} cannot make virtual environments: its module ensurepip or venv is missing.\n"
+                f"On Debian and Ubuntu: sudo apt install python{VERSION}-venv. Then run the same command again."
+            )
+        self.refuse_read_only()
         # A virtual environment may itself have started course.py; its Python may be the one that was just removed.
         python = getattr(sys, "_base_executable", sys.executable)
         with step("Making .venv"):

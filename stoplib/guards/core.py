@@ -148,7 +148,9 @@ class Function(Guard):
     def fires(self, run: Run) -> str | None:
         detail = self.function(run)
         if detail and not isinstance(detail, str):
-            raise TypeError(f"guard {self.name} returned {detail!r}; it must return a text or None")
+            if hasattr(detail, "__await__"):  # it has not run, and Python would warn of that
+                getattr(detail, "close", bool)()
+            raise TypeError(f"guard {self.name} returned {detail!r}; it must return a text or None, and not be async")
         return detail
 
     def __repr__(self) -> str:

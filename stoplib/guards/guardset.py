@@ -23,6 +23,9 @@ def _alarm(counters: tuple[str, ...]) -> Callable[..., Look]:
 
     Compiled once, as named tuples are: a function for each counter would cost a third of a step.
     """
+    for counter in counters:
+        if not all(part.isidentifier() for part in counter.split(".")):
+            raise ValueError(f"alarms: {counter!r} is no counter of a run, such as 'steps' or 'repeats.call'")
     names = [f"number{place}" for place in range(len(counters))]
     reached = [f"run.{counter} >= {name}" for counter, name in zip(counters, names, strict=True)]
     source = f"lambda {', '.join(['all', 'rest', *names])}: lambda run: (all if {' or '.join(reached)} else rest)(run)"
@@ -54,13 +57,20 @@ def _asking(guards: Iterable[Guard]) -> Look:
                 seen = fires(run)
                 if seen:
                     fired = fired or []
-                    fired.append((g, seen if isinstance(seen, str) else g.says(run)))
+                    fired.append((g, seen if isinstance(seen, str) else _said(g, run)))
             except Exception as error:
                 error.add_note(f"(in the guard {g.name})")
                 raise
         return fired
 
     return ask
+
+
+def _said(guard: Guard, run: Run) -> str:
+    detail: object = guard.says(run)
+    if not isinstance(detail, str):
+        raise TypeError(f"guard {guard.name} says {detail!r}; it must be a text")
+    return detail
 
 
 class GuardSet:
@@ -169,8 +179,10 @@ def _alarms_fit(kind: type[Guard]) -> bool:
 
 def _check(guard: Guard) -> None:
     """Refuse a guard that would never be looked at, or whose reason would say something untrue."""
-    if not set(guard.gates) <= set(GATES):
+    if not guard.gates or not set(guard.gates) <= set(GATES):
         raise ValueError(f"{guard.name}: its gates are {guard.gates!r}; there are {', '.join(GATES)}")
+    if not isinstance(guard.name, str) or not guard.name:
+        raise TypeError(f"{guard!r}: its name is {guard.name!r}; it must be a text, since it is the reason")
     if guard.name in RESERVED or (guard.name == GOAL_REACHED and not isinstance(guard, goal_reached)):
         raise ValueError(f"a guard cannot be called {guard.name!r}: that is a reason of the loop's own")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
+from stoplib.limits import whole
 from stoplib.traces.findings import Findings
 from stoplib.traces.limits import limits
 from stoplib.traces.progress import Bar
@@ -20,14 +22,18 @@ PATH is a file or a folder of recorded runs: OpenAI or Anthropic messages, tau-b
 mini-swe-agent, Inspect, OpenTelemetry, Claude Code, or stoplib's own. The format is told by what is in a file."""
 
 WRONG = 2
+PICTURES = (".png", ".svg", ".pdf")
+MOST_WORKERS = min(os.cpu_count() or 1, 61)  # one for each processor, and no more than Windows can wait for
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run `stoplib limits` and return its exit code: 0, or 2 if there is nothing to learn from."""
     options = _parser().parse_args(arguments)
     try:
+        _check_targets(options)
         price = None if options.price is None else _price(options.price)
-        pool = ProcessPoolExecutor(options.workers) if options.workers > 1 else nullcontext()
+        workers = min(whole("--workers", "N", options.workers, at_least=1), MOST_WORKERS)
+        pool = ProcessPoolExecutor(workers) if workers > 1 else nullcontext()
         with pool as executor, Bar(sys.stderr, shown=not options.quiet) as bar:
             found = limits(
                 options.path,
@@ -45,6 +51,17 @@ def main(arguments: Sequence[str]) -> int:
         print(f"stoplib limits: {error}", file=sys.stderr)
         return WRONG
     return 0
+
+
+def _check_targets(options: argparse.Namespace) -> None:
+    """Refuse what cannot be written before the runs are read, which may take long."""
+    for target in (options.csv, options.json, options.html, options.python, options.chart):
+        if target and target.is_dir():
+            raise ValueError(f"{target} is a folder; name a file in it")
+        if target and not target.parent.is_dir():
+            raise ValueError(f"there is no folder '{target.parent}' to write {target.name} into")
+    if options.chart and options.chart.suffix.lower() not in PICTURES:
+        raise ValueError(f"--chart takes a file that ends in {', '.join(PICTURES)}, not '{options.chart}'")
 
 
 def _write(found: Findings, options: argparse.Namespace) -> None:
@@ -94,7 +111,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--price", metavar="IN,OUT", help="money per million tokens, for budgets of money")
     parser.add_argument("--headroom", type=float, default=1.5, metavar="X", help="times the largest success (1.5)")
     parser.add_argument("--seed", type=int, default=0, help="for the splits by task (0)")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes, each with a file at a time (1)")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes, each with a file at a time; at most one for each processor (1)",
+    )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every row; - prints instead of the table")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page that needs no other file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
@@ -46,7 +47,7 @@ def read(
 
     The `report` of what comes back says what was read, dropped and unknown; it is complete when the last run has been
     taken. What cannot be read is dropped and counted, and the rest goes on. Raises FileNotFoundError, and ValueError
-    for labels or a regular expression that are none.
+    for labels, a reward or a regular expression that are none.
 
     >>> from tempfile import TemporaryDirectory
     >>> from stoplib import answer, script, run
@@ -64,6 +65,8 @@ def read(
     known    cost in 0 of 1 run, times in 1
     known    failed calls: flagged in 1
     """
+    if not math.isfinite(success_at):
+        raise ValueError(f"success_at must be a finite number, not {success_at!r}")
     known = {} if labels is None else labels if isinstance(labels, Mapping) else labels_of(labels)
     try:
         pattern = None if errors is None else re.compile(errors)
@@ -77,7 +80,10 @@ def labels_of(path: str | PathLike[str]) -> dict[str, Any]:
 
     Raises ValueError for what is none of these.
     """
-    text = Path(path).read_text(encoding="utf-8-sig")
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} has no labels: it is no text in UTF-8") from None
     try:
         found = json.loads(text)
     except ValueError:

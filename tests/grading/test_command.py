@@ -66,12 +66,27 @@ class TestGrade:
         assert grade(handed_in, "class", "--exercise", "01") == 3
         assert "no kernel" in capsys.readouterr().out
 
+    def test_a_report_that_cannot_be_written(self, handed_in, monkeypatch, capsys):
+        """Exit code 3 and the file's name; what was graded is kept, so the same command only writes."""
+        graded = []
+        monkeypatch.setattr("stoplib.course.grading.batch.mark", lambda job: graded.append(job) or passes(job))
+        (handed_in / "grades" / "grades.csv").mkdir(parents=True)
+        assert grade(handed_in, "class/ann", "--exercise", "01") == 3
+        assert "grades.csv cannot be written" in capsys.readouterr().err
+        (handed_in / "grades" / "grades.csv").rmdir()
+        before = len(graded)
+        assert grade(handed_in, "class/ann", "--exercise", "01") == 0
+        assert before == len(graded) > 0
+
     @pytest.mark.parametrize(
         ("options", "said"),
         [
             (["nowhere"], "There is no such file or folder"),
             (["empty"], "There is no exercise of the course in what was given"),
-            (["class", "--exercise", "99"], "The course has no exercise 99"),
+            (["class", "--exercise", "99"], "The course has no exercise '99'"),
+            (["class", "--exercise", "01_typo", "--exercise", "02"], "The course has no exercise '01_typo'"),
+            (["class", "--exercise", ""], "The course has no exercise ''"),
+            (["class", "--results", "empty/notes.txt"], "The reports cannot be written into"),
         ],
     )
     def test_nothing_to_grade(self, handed_in, capsys, options, said):

@@ -332,6 +332,28 @@ class TestPlainFunction:
 
         assert "Mood" == run(looking(), "go", guards=[Mood(), max_steps(2)]).reason
 
+    @pytest.mark.parametrize("own", ["fires", "gates", "usual_gates"])
+    def test_what_looks_like_a_guard_and_is_none(self, own):
+        """An object that says where it looks or when it fires is no plain function: that would be ignored."""
+        mood = type("mood", (), {own: ("before_action",), "__call__": lambda self, run: None})
+        model = looking()
+        for guard in (mood(), mood):
+            with pytest.raises(TypeError, match="mood has parts of a guard: derive its class from stoplib.Guard"):
+                run(model, "go", guards=[guard, max_steps(2)])
+            with pytest.raises(TypeError, match="mood has parts of a guard"):
+                max_steps(2) | guard
+        assert 0 == model.calls
+
+    def test_an_async_function(self):
+        """What it gives is closed, so that nothing warns of it later; the run is fatal and says why."""
+
+        async def later(run):
+            return "stop"
+
+        outcome = run(looking(), "go", guards=[later, max_steps(2)])
+        assert "fatal" == outcome.reason
+        assert "it must return a text or None, and not be async (in the guard later)" in outcome.detail
+
     def test_equal_functions_are_equal_guards(self):
         """The same function twice is the same value."""
         assert as_guard(unlucky) == as_guard(unlucky)
@@ -429,6 +451,20 @@ class TestGuardOfOnesOwn:
             outcome = run(looking(), "go", tools=LOOK, guards=[guard, max_steps(9)])
             assert (guard.name, detail, 3) == (outcome.reason, outcome.detail, outcome.steps)
 
+    def test_it_says_a_text(self):
+        """What it says is the detail of the outcome, so anything but a text ends the run as fatal."""
+        silent = type("silent", (Guard,), {"fires": lambda self, run: True, "says": lambda self, run: None})
+        outcome = run(looking(), "go", tools=LOOK, guards=[silent(), max_steps(9)])
+        assert ("fatal", TypeError) == (outcome.reason, type(outcome.error))
+        assert "guard silent says None; it must be a text" in outcome.detail
+
+    @pytest.mark.parametrize("name", [None, "", 5])
+    def test_its_name_is_a_text(self, name):
+        """The name is the reason of a run, so a guard without one is refused."""
+        nameless = type("nameless", (every_other,), {"name": name})
+        with pytest.raises(TypeError, match=rf"its name is {name!r}; it must be a text"):
+            run(looking(), "go", guards=[nameless(2), max_steps(9)])
+
 
 class TestAlarms:
     """While none of its counters has reached its number, a guard is not asked."""
@@ -448,6 +484,13 @@ class TestAlarms:
         self.noting.asked.clear()
         assert 5 == run(looking(), "go", tools=LOOK, guards=[self.noting(5)]).steps
         assert [3, 4, 5] == self.noting.asked
+
+    @pytest.mark.parametrize("counter", ["", "steps or True", "repeats.", "print()"])
+    def test_an_alarm_is_a_counter(self, counter):
+        """What can be no counter of a run is refused, and not run as code."""
+        kind = type("kind", (every_other,), {"alarms": {counter: 3}, "fires": every_other.fires})
+        with pytest.raises(ValueError, match="is no counter of a run, such as 'steps' or 'repeats.call'"):
+            run(looking(), "go", guards=[kind(2), max_steps(9)])
 
     def test_without_alarms_it_is_asked_each_time(self):
         """A guard that says nothing about alarms is asked at every step."""
@@ -528,12 +571,11 @@ class TestGuardSet:
             run(looking(), "go", guards=[max_steps(2), guard])
         assert f"not a guard: {guard!r}" in str(caught.value)
 
-    @pytest.mark.parametrize("name", ["gates", "fires"])
-    def test_what_looks_like_a_guard_is_refused(self, name):
-        """An object or function with the parts of a guard is refused where they would not be heeded."""
-        almost = type("almost", (), {name: None, "__call__": lambda self, run: None})()
-        with pytest.raises(TypeError, match="almost has parts of a guard: derive its class from stoplib.Guard"):
-            run(looking(), "go", guards=[max_steps(2), almost])
+    @pytest.mark.parametrize("gates", [(), ("somewhere",), ("before_call", "later")])
+    def test_gates_that_are_none(self, gates):
+        """A guard that would look nowhere, or at a gate that there is not, is refused."""
+        with pytest.raises(ValueError, match="nowhere: its gates are .*; there are before_call, before_action"):
+            run(looking(), "go", guards=[type("nowhere", (every_other,), {"usual_gates": gates})(2), max_steps(2)])
 
     def test_all_that_fire_are_recorded_in_order(self):
         """Every guard of the gate that fires is on `fired`; the first one given names the reason."""

@@ -65,6 +65,13 @@ class TestReply:
         """A reply with nothing in it has no text, no calls, no usage and no stop word."""
         assert ("", (), Usage(), None) == (Reply().text, Reply().calls, Reply().usage, Reply().stop)
 
+    @pytest.mark.parametrize("text", [5, ["a block"], {"text": "x"}, b"x"])
+    def test_a_text_is_a_text(self, text):
+        """What is no text, such as an API's list of blocks, is refused where the reply is made."""
+        with pytest.raises(TypeError, match="a reply's text must be a str, not "):
+            Reply(text)
+        assert "" == Reply(None).text
+
 
 class TestShorthand:
     """`answer`, `call` and `batch`."""

@@ -316,6 +316,13 @@ class TestNoRecordings:
         with pytest.raises(ValueError, match=r"other\.jsonl is no recorded run"):
             load(path)
 
+    def test_nested_too_deep(self, tmp_path):
+        """JSON that is nested deeper than Python can follow is no recording."""
+        path = tmp_path / "deep.jsonl"
+        path.write_text("[" * 200_000, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"deep\.jsonl is no recorded run"):
+            load(path)
+
     def test_bytes(self, tmp_path):
         """A file that is no text is a ValueError too."""
         path = tmp_path / "picture.png"

@@ -338,6 +338,13 @@ class TestFailures:
         )
         assert requests(outcome.messages) == results(outcome.messages)
 
+    @pytest.mark.parametrize(("n", "steps"), [(0, "0 steps"), (1, "1 step"), (2, "1 step"), (3, "2 steps")])
+    def test_the_fixed_text_counts_the_steps_before_it(self, n, steps):
+        """It says after how many steps the run stopped; the call that should have summed up is not one of them."""
+        model = summing_up(answer(""))
+        outcome = run(model, "go", tools=LOOK, guards=[max_steps(n)], summarize=True)
+        assert f"The run stopped (max_steps) after {steps}; see the evidence." in outcome.summary
+
     def test_the_program_is_ended(self):
         """SystemExit passes through here as everywhere."""
         with pytest.raises(SystemExit):

@@ -111,9 +111,17 @@ class TestToolbox:
 
     @pytest.mark.parametrize("tools", [search, 5, None])
     def test_one_function_alone(self, tools):
-        """A function without its brackets is refused."""
-        with pytest.raises(TypeError):
+        """A function without its brackets is refused, and so is nothing at all."""
+        with pytest.raises(TypeError, match="tools must be a list of functions, or a mapping of names to functions"):
             run(looking(), "go", tools=tools)
+
+    @pytest.mark.parametrize("function", [search, tool(search)])
+    def test_a_name_is_a_text(self, function):
+        """A key that is no text is refused before the model is called: a model could not ask for it."""
+        model = looking()
+        with pytest.raises(TypeError, match="a tool's name must be a text, not 3"):
+            run(model, "go", tools={3: function})
+        assert 0 == model.calls
 
     def test_lambdas(self):
         """A lambda is a tool under a name, and is refused without one."""

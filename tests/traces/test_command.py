@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
 
@@ -99,6 +100,8 @@ class TestLimits:
             ([str(SAMPLES), "--errors", "("], "errors is no regular expression"),
             ([str(SAMPLES), "--labels", "nowhere"], "nowhere"),
             ([__file__], "there is not one run to learn from"),
+            ([str(SAMPLES), "--success-at", "nan"], "success_at must be a finite number, not nan"),
+            ([str(SAMPLES), "--workers", "0"], "--workers: N must be a whole number of at least 1, not 0"),
         ],
     )
     def test_what_cannot_be_done(self, capsys, options, said):
@@ -107,6 +110,38 @@ class TestLimits:
         out, err = capsys.readouterr()
         assert said in err and err.startswith("stoplib limits: ")
         assert "" == out
+
+    def test_labels_that_are_no_text(self, tmp_path, capsys):
+        """A file of labels that holds no text is named."""
+        (tmp_path / "labels.csv").write_bytes(b"\xca\xfe\x00")
+        assert 2 == limits([str(SAMPLES), "--labels", str(tmp_path / "labels.csv")])
+        assert "labels.csv has no labels: it is no text in UTF-8" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("form", ["csv", "json", "html", "python", "chart"])
+    def test_what_cannot_be_written(self, form, tmp_path, capsys, monkeypatch):
+        """Is said before the runs are read, which may take long: a folder, or a file in a folder that there is not."""
+        monkeypatch.setattr("stoplib.traces.command.limits", None)
+        assert 2 == limits([str(SAMPLES), f"--{form}", str(tmp_path)])
+        assert f"{tmp_path} is a folder; name a file in it" in capsys.readouterr().err
+        assert 2 == limits([str(SAMPLES), f"--{form}", str(tmp_path / "none" / "out.svg")])
+        assert f"there is no folder '{tmp_path / 'none'}' to write out.svg into" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("file", ["-", "chart.txt", "chart"])
+    def test_a_picture_that_is_none(self, file, capsys, monkeypatch):
+        """A picture needs a file whose name says its kind; the terminal is none."""
+        monkeypatch.setattr("stoplib.traces.command.limits", None)
+        assert 2 == limits([str(SAMPLES), "--chart", file])
+        assert f"--chart takes a file that ends in .png, .svg, .pdf, not '{file}'" in capsys.readouterr().err
+
+    def test_no_more_processes_than_processors(self, capsys, monkeypatch):
+        """A pool starts all of its processes at once, so a number that is too large is not taken at its word."""
+        asked = []
+        monkeypatch.setattr("stoplib.traces.command.MOST_WORKERS", 3)
+        monkeypatch.setattr("stoplib.traces.command.ProcessPoolExecutor", lambda n: asked.append(n) or nullcontext())
+        for workers in ("2", "3", "4", "999999999"):
+            assert 0 == limits([str(SAMPLES), "--workers", workers])
+        assert [2, 3, 3, 3] == asked
+        assert "" == capsys.readouterr().err
 
     def test_runs_that_carry_no_proposal(self, capsys):
         """Are no error: what they do say is printed, and why there is no proposal."""

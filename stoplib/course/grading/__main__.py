@@ -40,10 +40,8 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
         for name in known
         if not options.exercise or name[:2] in options.exercise or name in options.exercise
     }
-    unknown = [
-        name for name in options.exercise if name not in known and not any(one.startswith(name[:2]) for one in known)
-    ]
-    if unknown or not chosen:
+    unknown = [repr(name) for name in options.exercise if name not in {*known, *(one[:2] for one in known)}]
+    if unknown:
         return _nothing(f"The course has no exercise {' or '.join(unknown)}. It has: {', '.join(known)}.")
     paths = [options.base / path for path in options.paths]
     results = (options.base / options.results).resolve()
@@ -54,6 +52,10 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     collected.submissions = [one for one in collected.submissions if one.exercise in chosen]
     if not collected.submissions:
         return _nothing(_why_nothing(collected))
+    try:
+        (results / FINISHED).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return _nothing(f"The reports cannot be written into {results}: {error.strerror}.")
     limits = Limits(cell=options.seconds, wait=4 * options.seconds, exercise=12 * options.seconds)
     hidden = tuple(str(path.resolve()) for path in [*paths, results])
     batch = Batch(
@@ -70,7 +72,12 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted. What is finished is kept; the same command goes on from there.", file=sys.stderr)
         return INTERRUPTED
-    write_reports(graded, results)
+    try:
+        write_reports(graded, results)
+    except OSError as error:  # such as a table that a spreadsheet holds open
+        print(f"{error.filename} cannot be written: {error.strerror}.", file=sys.stderr)
+        print("What is graded is kept. Set that right; the same command writes the reports.", file=sys.stderr)
+        return TROUBLE
     _say(graded, results, sys.stdout)
     return exit_code(graded)
 
