@@ -24,7 +24,7 @@ from stoplib.course.grading.running.watching import descendants
 from tests.grading.helpers import EXERCISES, FIRST, ROOT, submission
 
 FOLDER = Path(__file__).with_name("adversaries")
-LIMITS = Limits(cell=0.8, wait=8, exercise=20, memory=1_000 * MB, output=MB // 2, processes=20)
+LIMITS = Limits(cell=0.8, wait=15, exercise=30, memory=1_000 * MB, output=MB // 2, processes=20)
 HAVE = {"namespaces": linux.available(), "fork": hasattr(os, "fork")}
 
 
