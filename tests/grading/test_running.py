@@ -17,7 +17,7 @@ from stoplib.course.grading.results import Marks
 from stoplib.course.grading.running import linux
 from stoplib.course.grading.running.examiner import Examiner, GivenUp, Lost
 from stoplib.course.grading.running.limits import MB, Limits, not_held
-from stoplib.course.grading.running.watching import Watch, descendants, ended
+from stoplib.course.grading.running.watching import Watch, at_work_in, ended
 from tests.grading.helpers import EXERCISES, FIRST, ROOT, submission
 from tests.grading.test_adversaries import ADVERSARIES, LIMITS
 
@@ -193,9 +193,15 @@ class TestWithoutNamespaces:
         """It is started anew, and the check that did it is named."""
         assert "It ended the process that graded it." in " ".join(graded["kills_its_parent"].sentences)
 
-    def test_nothing_is_left(self, graded):
-        """Also a child that has left its group and its session is ended."""
-        assert [name for name in map(command, descendants(psutil.Process())) if "running.kernel" in name] == []
+    def test_nothing_is_left(self, graded, monkeypatch):
+        """A child that has left its group and its session is ended, and a kernel that has killed its parent."""
+        with tempfile.TemporaryDirectory() as folder:
+            monkeypatch.setattr(tempfile, "tempdir", folder)
+            POOL.close()
+            for name in ("leaves_a_process", "kills_its_parent"):
+                mark(Job(FIRST, {"run-with-limits": BY_NAME[name].source}, "secret", LIMITS, namespaces=False))
+            POOL.close()
+            assert at_work_in(folder) == []
 
     def test_it_is_said(self):
         """The teacher reads what is not held."""

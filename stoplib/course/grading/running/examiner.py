@@ -25,7 +25,7 @@ import psutil
 
 import stoplib
 from stoplib.course.grading.running.limits import Limits
-from stoplib.course.grading.running.watching import end_all, end_all_below
+from stoplib.course.grading.running.watching import at_work_in, end_all, end_all_below
 
 SPARE_SECONDS = 60  # for starting a kernel and ending it
 TEMPORARY = ["TMPDIR", "TEMP", "TMP"]
@@ -91,7 +91,8 @@ class Examiner:
             end_all_below(found)
             end_all([found])
         process.wait()
-        if self._folder is not None:  # the process was ended, so it has not cleaned up
+        if self._folder is not None:  # the process was ended, by us or by a learner's code, and has not cleaned up
+            end_all(at_work_in(self._folder.name))
             self._folder.cleanup()
         for stream in (process.stdin, process.stdout):
             if stream is not None:

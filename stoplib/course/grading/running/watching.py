@@ -119,6 +119,16 @@ def end_all_below(process: psutil.Process) -> None:
         end_all(found)
 
 
+def at_work_in(folder: str) -> list[psutil.Process]:
+    """The processes whose command or environment names a folder, whoever their parent is by now."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if any(folder in text for text in (*process.cmdline(), *process.environ().values())):
+                found.append(process)
+    return found
+
+
 def _runs(process: psutil.Process) -> bool:
     """Whether a process is more than an entry that its parent has not asked for yet."""
     with contextlib.suppress(psutil.Error):
