@@ -20,6 +20,7 @@ from stoplib.guards import (
     too_many_errors,
     too_many_refusals,
 )
+from stoplib.limits import amount
 
 DECADE = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
 
@@ -58,6 +59,29 @@ class Ladder(NamedTuple):
     def rung(self, least: float) -> int | None:
         """The place of the first number that is at least this, or None."""
         return next((place for place, number in enumerate(self.numbers) if number >= least), None)
+
+
+def checked(also: Iterable[Ladder]) -> list[Ladder]:
+    """Ladders of somebody's own. Raises TypeError or ValueError for what would fail far from here, or count wrongly.
+
+    >>> checked([Ladder(max_steps, (20, 10))])
+    Traceback (most recent call last):
+    ValueError: Ladder: numbers must rise, from the strictest on, such as (5, 10, 20), not (20, 10)
+    """
+    if isinstance(also, Ladder):
+        raise TypeError("also must be a list such as [Ladder(…)], not one ladder")
+    mine = list(also)
+    for ladder in mine:
+        if not isinstance(ladder, Ladder):
+            raise TypeError(f"also must hold ladders such as Ladder(max_steps, (5, 10)), not {ladder!r}")
+        numbers = [amount("Ladder", "each of its numbers", number) for number in ladder.numbers]
+        if not numbers or numbers != sorted(set(numbers)):  # each is asked only when those before it have fired
+            wanted = "numbers must rise, from the strictest on, such as (5, 10, 20)"
+            raise ValueError(f"Ladder: {wanted}, not {ladder.numbers!r}")
+        for guard in ladder.guards:
+            if not isinstance(guard, Guard):
+                raise TypeError(f"Ladder: make must give a Guard for each number; {ladder.make!r} gives {guard!r}")
+    return mine
 
 
 def rungs(least: float, most: float) -> Iterator[float]:

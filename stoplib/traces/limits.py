@@ -12,7 +12,7 @@ from stoplib.prices import Price
 from stoplib.traces.choosing import split
 from stoplib.traces.files import Paths
 from stoplib.traces.findings import Findings, tried_together
-from stoplib.traces.ladders import Ladder, ladders
+from stoplib.traces.ladders import Ladder, checked, ladders
 from stoplib.traces.reading import Labels, Reading, read
 from stoplib.traces.study import Study
 from stoplib.traces.sweep import Listener, Source, tallied, tried
@@ -57,9 +57,10 @@ def limits(
     (30, [max_steps(20)])
     """
     amount("limits", "headroom", headroom, above_zero=True)
+    own = checked(also)
     runs = _runs(source, labels, success_at, errors)
     cost = price if price is None or isinstance(price, Price) else Price(**price)
-    tally = tallied(runs, [*ladders(priced=cost is not None), *also], cost, executor, progress)
+    tally = tallied(runs, [*ladders(priced=cost is not None), *own], cost, executor, progress)
     if not tally.report.total:
         raise ValueError(f"there is not one run to learn from\n{tally.report}")
     study = Study(tally, headroom, seed)

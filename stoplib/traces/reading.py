@@ -85,25 +85,35 @@ def labels_of(path: str | PathLike[str]) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ValueError(f"{path} has no labels: it is no text in UTF-8") from None
     try:
-        found = json.loads(text)
-    except ValueError:
-        return _columns(text, path)
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError):  # no JSON, or nested deeper than Python can follow
+        found = _columns(text, path)
     if not isinstance(found, dict):
         raise ValueError(f"{path} has no labels: it must be an object such as {{'run 1': true}}, not {type(found)}")
     if "resolved_ids" in found:
-        failed = [name for kind, names in found.items() if kind.endswith("_ids") for name in names]
-        return dict.fromkeys(failed, False) | dict.fromkeys(found["resolved_ids"], True)
-    return found
+        found = _evaluation(found, path)
+    if all(label_of(value) == UNKNOWN for value in found.values()):
+        raise ValueError(f"{path} has no labels: write a run's id and success or failure, with a comma between them")
+    return dict(found)
+
+
+def _evaluation(report: dict[str, Any], path: str | PathLike[str]) -> dict[str, bool]:
+    lists = {kind: names for kind, names in report.items() if kind.endswith("_ids")}
+    for kind, names in lists.items():
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"{path} has no labels: {kind!r} must be a list of names")
+    failed = [name for names in lists.values() for name in names]
+    return dict.fromkeys(failed, False) | dict.fromkeys(lists["resolved_ids"], True)
 
 
 def _columns(text: str, path: str | PathLike[str]) -> dict[str, Any]:
     import csv
 
-    rows = [row for row in csv.reader(text.splitlines()) if len(row) >= 2]
-    labels = {row[0].strip(): row[1] for row in rows if label_of(row[1]) != UNKNOWN}
-    if not labels:
-        raise ValueError(f"{path} has no labels: write a run's id and success or failure, with a comma between them")
-    return labels
+    try:
+        rows = [row for row in csv.reader(text.splitlines()) if len(row) >= 2]
+    except csv.Error as error:
+        raise ValueError(f"{path} has no labels: {error}") from None
+    return {row[0].strip(): row[1] for row in rows if label_of(row[1]) != UNKNOWN}
 
 
 class Reading:

@@ -43,7 +43,10 @@ def refusal(report: Report, tasks: int) -> str:
     """Why no number can be proposed from these runs, or ""."""
     successes, failures = report.labels[SUCCESS], report.labels[FAILURE]
     if not successes and not failures:
-        return "no run has a label. Say which runs succeeded: `labels`, or --labels on the command line."
+        return (
+            "no run has a label. Say which runs succeeded: `labels`, or --labels on the command line, by the id of a"
+            " run, its task, or its file's name."
+        )
     if successes < FEWEST_SUCCESSES:
         return (
             f"there are {successes} successes to learn from. Below {FEWEST_SUCCESSES}, the next one may well be larger"

@@ -121,6 +121,24 @@ class TestRows:
         mine = limits(runs, also=[Ladder(calls_of_look, (3, 1000))])
         assert [True, False] == [row.cut > 0 for row in mine.rows if row.name == "calls_of_look"]
 
+    @pytest.mark.parametrize(
+        ("also", "error", "said"),
+        [
+            ([Ladder(max_steps, (10, 5))], ValueError, "numbers must rise.* not (10, 5)"),
+            ([Ladder(max_steps, (5, 5))], ValueError, "numbers must rise.* not (5, 5)"),
+            ([Ladder(max_steps, ())], ValueError, "numbers must rise.* not ()"),
+            ([Ladder(max_steps, (float("nan"),))], ValueError, "each of its numbers must be a finite number"),
+            ([Ladder(max_steps, ("5",))], TypeError, "each of its numbers must be a finite number .* not '5'"),
+            ([Ladder(lambda n: print, (5,))], TypeError, "make must give a Guard for each number"),
+            ([max_steps(5)], TypeError, "also must hold ladders .* not max_steps(5)"),
+            (Ladder(max_steps, (5,)), TypeError, "also must be a list such as"),
+        ],
+    )
+    def test_a_ladder_that_cannot_be_climbed(self, runs, also, error, said):
+        """Numbers that do not rise would be counted wrongly without a word: refused, as is what is no ladder."""
+        with pytest.raises(error, match=said.replace("(", r"\(").replace(")", r"\)")):
+            limits(runs, also=also)
+
     def test_a_proposal_of_ones_own(self, runs):
         """Where it is proposed, its name is used, and imported from nowhere."""
 
@@ -289,6 +307,11 @@ class TestRefusals:
         assert said in found.refused
         assert said in found.python and found.python in str(found)
         assert found.refused == found.as_dict()["refused"]
+
+    def test_labels_that_meet_no_run(self, runs):
+        """Who gave labels and has none reads what a label goes by."""
+        found = limits([trace.labelled(UNKNOWN) for trace in runs])
+        assert "by the id of a run, its task, or its file's name" in found.refused
 
     @pytest.mark.parametrize(("successes", "refused"), [(19, True), (20, False), (21, False)])
     def test_how_many_successes(self, runs, successes, refused):

@@ -142,7 +142,15 @@ class TestLabels:
         path.write_text(text, encoding="utf-8")
         assert expected == labels_of(path)
 
-    @pytest.mark.parametrize("text", ["[1, 2]", "nothing", "a,b\nc,d", "17"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("[1, 2]", "nothing", "a,b\nc,d", "17", "{}", '{"a": "maybe", "b": null}', "[" * 200_000),
+            *('{"resolved_ids": 5}', '{"resolved_ids": ["a"], "error_ids": [{}]}', '{"resolved_ids": []}'),
+            "a," + "x" * 200_000 + "\nb,success",  # more than one field of CSV may hold
+        ],
+        ids=lambda text: text[:30],
+    )
     def test_no_labels(self, tmp_path, text):
         """A file without labels is refused."""
         path = tmp_path / "labels"
