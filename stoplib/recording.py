@@ -56,8 +56,11 @@ def save(outcome: Outcome, path: str | PathLike[str]) -> None:
 
     target = Path(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    draft.write_text(lines, encoding="utf-8", newline="\n")
-    draft.replace(target)
+    try:
+        draft.write_text(lines, encoding="utf-8", newline="\n")
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)  # it is there only if something failed
 
 
 def load(path: str | PathLike[str]) -> Outcome:
