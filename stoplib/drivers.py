@@ -64,7 +64,7 @@ def run(
     'answered'
     """
     loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, within)
-    _refuse_async(loop)
+    _refuse_async(loop, on_event)
     outcome = inside(loop.run).run(drive, loop.body(), on_event)
     if current.get() is not None and outcome.reason == INTERRUPTED:  # who presses Ctrl-C means the outer run too
         raise KeyboardInterrupt
@@ -84,7 +84,7 @@ async def arun(
     prices: Prices | None = None,
     within: Run | None = None,
 ) -> Outcome:
-    """The same run for a model, tools and approval that may be `async`.
+    """The same run for a model, tools, approval and a listener that may be `async`.
 
     The tools of a batch run side by side; their results are in the order of the calls. At the deadline
     of a `time_limit` what is running is cancelled. A plain function among the tools runs in a thread,
@@ -131,7 +131,7 @@ def steps(
     ['reply', 'end']
     """
     loop = _loop(model, task, tools, guards, approve, clock, on_event, summarize, prices, within, watched=True)
-    _refuse_async(loop)
+    _refuse_async(loop, on_event)
     return moments_of(loop, on_event)
 
 
@@ -156,7 +156,7 @@ def moments(
     [('model', 0), ('reply', 1), ('end', 1)]
     """
     loop = _loop(model, task, tools, guards, approve, clock, None, False, prices, None, watched=True)
-    _refuse_async(loop)
+    _refuse_async(loop, None)
     return loop.run, moments_of(loop, None, requests=True)
 
 
@@ -223,10 +223,10 @@ def _check_within(outer: Any, price: Price | None, model: str) -> None:
         )
 
 
-def _refuse_async(loop: Loop) -> None:
+def _refuse_async(loop: Loop, on_event: Listener | None) -> None:
     import inspect
 
-    functions = {"the model": loop.model, "approve": loop.approve, **loop.tools.functions()}
+    functions = {"the model": loop.model, "approve": loop.approve, "on_event": on_event, **loop.tools.functions()}
     for name, function in functions.items():
         call = getattr(type(function), "__call__", None)  # noqa: B004  # the method itself, not whether there is one
         if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call):

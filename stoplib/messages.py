@@ -5,7 +5,7 @@ A model is any callable `model(messages, tools) -> Reply`, or one that takes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 new = tuple.__new__  # makes a named tuple without the detour by its own __new__, three times a step
@@ -154,7 +154,7 @@ def identified(reply: Reply, step: int) -> Reply:
     for call in calls:
         if type(call) is not ToolCall:
             raise TypeError(f"a reply's calls must be ToolCalls, not {call!r}")
-    taken = [call.id for call in calls]
+    taken = {call.id for call in calls}
     if all(taken):
         return reply
     named = [
@@ -164,7 +164,7 @@ def identified(reply: Reply, step: int) -> Reply:
     return Reply(text, tuple(named), usage, stop)
 
 
-def _new_id(taken: Sequence[str | None], step: int, place: int) -> str:
+def _new_id(taken: Set[str | None], step: int, place: int) -> str:
     made = f"call_{step}_{place}"
     while made in taken:
         made += "_"

@@ -79,6 +79,18 @@ class TestChecks:
             run(model, "go", tools=LOOK, guards=[max_steps(1)], **wrong)
         assert 0 == model.calls
 
+    @pytest.mark.parametrize("drive", [run, steps])
+    def test_a_listener_that_is_async(self, drive):
+        """Nobody would await what it gives, so it would hear nothing: refused before the first call."""
+
+        async def listen(event):
+            raise AssertionError("nobody awaits this")
+
+        model = looking()
+        with pytest.raises(TypeError, match="on_event is async; use arun, or pass a plain function"):
+            drive(model, "go", tools=LOOK, guards=[max_steps(1)], on_event=listen)
+        assert 0 == model.calls
+
     def test_steps_refuses_at_once(self):
         """`steps` refuses when it is called, not when its first event is asked for."""
         with pytest.raises(ValueError, match="do not bound"):
