@@ -272,13 +272,14 @@ class Loop:
         """One more call, without tools, inside what was kept back for it. It changes nothing but the summary."""
         run = self.run
         stand_in = NO_SUMMARY.format(reason=ending.reason, steps=counted(run.steps, "step"))
-        run.summary_to_come = False
+        run.summary_to_come, then = False, run.seconds
         run.close(ending.reason)
         run.rewrite()
         try:
             run.read_clock()
             run.ask_for_summary()
             if self.guards.no_room(run) or outside("before_call", run):
+                run.seconds = then  # a replay shows its guards the last time that is recorded
                 return stand_in
             ask = self._ask_model([])
             if self.cancels:

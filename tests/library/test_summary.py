@@ -25,6 +25,7 @@ from stoplib import (
     going_in_circles,
     max_steps,
     max_tool_calls,
+    replay,
     rough_token_budget,
     run,
     steps,
@@ -237,17 +238,26 @@ class TestInsideTheCap:
         outcome = run(model, "go", tools=tools, guards=[time_limit(10)], clock=clock, summarize=True)
         assert ("time_limit", 1, True) == (outcome.reason, model.calls, stands_in(outcome))
 
-    @pytest.mark.parametrize(("limit", "calls"), [(4, 2), (5, 3)])
-    def test_the_time_runs_out_just_before_it(self, limit, calls):
+    @pytest.mark.parametrize(("limit", "calls", "seconds"), [(4, 2, 3.0), (5, 3, 4.0)])
+    def test_the_time_runs_out_just_before_it(self, limit, calls, seconds):
         """The clock is read once more before the summary, and a limit that is reached by then forbids it.
 
         The readings are 0 at the start, 1 and 2 before the two calls, 3 when the cap is reached, 4 before the summary.
+        The last one counts only if there is a summary: no guard of the run has seen it.
         """
         model = summing_up(answer("sum"))
         guards = [max_steps(3), time_limit(limit)]
         outcome = run(model, "go", tools=LOOK, guards=guards, clock=TickClock(), summarize=True)
         assert ("max_steps", calls, calls == 2) == (outcome.reason, model.calls, stands_in(outcome))
-        assert 4.0 == outcome.seconds
+        assert seconds == outcome.seconds
+
+    @pytest.mark.parametrize("limit", range(1, 8))
+    def test_a_replay_is_not_later_than_the_run(self, limit):
+        """Whether or not there was time for a summary, a replay with the same guards ends as the run did."""
+        guards = [time_limit(limit), max_steps(3)]
+        model = summing_up(answer("sum"))
+        outcome = run(model, "go", tools=LOOK, guards=guards, clock=TickClock(), summarize=True)
+        assert outcome == replay(outcome, guards)
 
     @pytest.mark.parametrize(("reserve", "ran", "calls"), [(0, 4, 4), (1, 4, 4), (10, 3, 4), (11, 3, 4), (20, 2, 3)])
     def test_tokens(self, reserve, ran, calls):
