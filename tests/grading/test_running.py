@@ -14,7 +14,7 @@ from stoplib.course.grading.batch import Batch
 from stoplib.course.grading.collecting.submissions import Collected
 from stoplib.course.grading.marking import POOL, Job, mark
 from stoplib.course.grading.results import Marks
-from stoplib.course.grading.running import linux
+from stoplib.course.grading.running import linux, starting
 from stoplib.course.grading.running.examiner import Examiner, GivenUp, Lost
 from stoplib.course.grading.running.limits import MB, Limits, not_held
 from stoplib.course.grading.running.watching import Watch, at_work_in, ended
@@ -254,6 +254,17 @@ class TestWatch:
     def test_the_end_in_words(self, code, said):
         """What an exit code means, from the process itself or from the one that waited for it."""
         assert said in ended(code, Limits())
+
+
+def test_files_that_another_python_writes_are_not_copied(monkeypatch, tmp_path):
+    """What is there for a moment only, while a module is compiled, cannot break the copy that kernels use."""
+    package, names = tmp_path / "stoplib", ("loop.cpython-311.pyc", "loop.cpython-311.pyc.140234")
+    (package / "__pycache__").mkdir(parents=True)
+    for name in names:
+        (package / "__pycache__" / name).touch()
+    monkeypatch.setattr(starting, "PACKAGE", package)
+    starting.copy_of_the_library(tmp_path / "copy")
+    assert [path.name for path in (tmp_path / "copy").rglob("*.pyc*")] == [names[0]]
 
 
 class TestExaminer:

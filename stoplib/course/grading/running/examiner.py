@@ -86,11 +86,12 @@ class Examiner:
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(psutil.Error):
-            found = psutil.Process(process.pid)
-            end_all_below(found)
-            end_all([found])
-        process.wait()
+        if process.poll() is None:  # else its number may be another process's by now
+            with contextlib.suppress(psutil.Error):
+                found = psutil.Process(process.pid)
+                end_all_below(found)
+                end_all([found])
+            process.wait()
         if self._folder is not None:  # the process was ended, by us or by a learner's code, and has not cleaned up
             end_all(at_work_in(self._folder.name))
             self._folder.cleanup()

@@ -196,4 +196,5 @@ ALWAYS = {
 
 def copy_of_the_library(folder: Path) -> None:
     """Copy `stoplib` into a folder, as it is loaded here."""
-    shutil.copytree(PACKAGE, folder / PACKAGE.name)
+    half_written = shutil.ignore_patterns("*.pyc.*")  # by another Python that compiles them just now
+    shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=half_written)
