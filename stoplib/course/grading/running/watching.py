@@ -60,11 +60,11 @@ class Watch:
         found = descendants(self._root)
         if len(found) > self._limits.processes:
             raise Broken(f"It started more than {self._limits.processes} processes.")
-        if sum(map(_processor, found)) - self._worked > self._limits.cell:
-            raise Broken(f"It did not end within {self._limits.cell:g} seconds of processor time: an endless loop.")
         used = sum(map(_memory, found))
         if used > self._limits.memory:
             raise Broken(f"It took more than {self._limits.memory / MB:,.0f} MB of memory.")
+        if sum(map(_processor, found)) - self._worked > self._limits.cell:
+            raise Broken(f"It did not end within {self._limits.cell:g} seconds of processor time: an endless loop.")
 
 
 def ended(code: int, limits: Limits) -> str:
