@@ -138,9 +138,7 @@ class Loop:
                 return Ending.by(fired)
             if self.cancels:
                 ask.time_left = guards.time_left(run)
-            reply = yield ask
-            if not isinstance(reply, Reply):
-                raise _no_reply(reply)
+            reply = _sound((yield ask))
             run.record_reply(reply)
             if settles:
                 self._settle()
@@ -284,9 +282,7 @@ class Loop:
             ask = self._ask_model([])
             if self.cancels:
                 ask.time_left = self.guards.time_left(run)
-            reply = yield ask
-            if not isinstance(reply, Reply):
-                raise _no_reply(reply)
+            reply = _sound((yield ask))
             run.record_reply(reply, closing=True)
             self._settle()
             run.close("no tools are available any more")
@@ -296,5 +292,7 @@ class Loop:
         return reply.text.strip() if reasons.ending(reply) == (reasons.ANSWERED, "") else stand_in
 
 
-def _no_reply(value: Any) -> TypeError:
-    return TypeError(f"the model returned {describe(repr(value))}; it must return a Reply, such as answer('…')")
+def _sound(reply: Any) -> Reply:
+    if not isinstance(reply, Reply):
+        raise TypeError(f"the model returned {describe(repr(reply))}; it must return a Reply, such as answer('…')")
+    return reply

@@ -96,10 +96,7 @@ class Repeats:
         """
         if len(batch) == 1 and not traits:  # the usual case
             [(name, args, _)] = batch
-            try:
-                text = canonical(args)
-            except Exception:
-                text = self._unlike_any()
+            text = self._canonical(args)
             key = (name, text)
             self._keys = [key]
             self.call = self._calls[key] = self._calls.get(key, 0) + 1
@@ -124,12 +121,8 @@ class Repeats:
     def _canonical(self, args: Any) -> str:
         try:
             return canonical(args)
-        except Exception:
-            return self._unlike_any()
-
-    def _unlike_any(self) -> str:
-        """For arguments that are nested too deep, or have no repr: they are equal to nothing."""
-        return f"<arguments {len(self._history)}>"
+        except Exception:  # nested too deep, or without a repr: equal to nothing
+            return f"<arguments {len(self._history)}>"
 
     def answered(self, results: Sequence[tuple[ToolCall, str, str]], traits: Sequence[Traits]) -> None:
         """The last batch has these results: (call, text, status) each."""
@@ -141,10 +134,7 @@ class Repeats:
             return
         if len(keys) == 1:
             text = results[0][1]
-            if text == self._last_result:
-                self.same += 1
-            else:
-                self.same, self._last_result = 1, text
+            self._same_result(text)
             self._push((keys[0], text))
             return
         texts = [text for _, text, _ in results]
