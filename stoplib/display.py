@@ -6,7 +6,7 @@ import html
 
 from stoplib.events import describe
 from stoplib.outcome import Outcome, counted
-from stoplib.transcript import Step
+from stoplib.transcript import NOT_RUN, Result, Step
 
 SHOWN = 20
 
@@ -32,7 +32,7 @@ def as_text(outcome: Outcome) -> str:
     if left_out > 0:
         lines.append(f"  ({left_out} earlier steps are not shown)")
     for step in _shown(outcome):
-        lines.append(f"  step {step.number}, {step.seconds:g} s: {_said(step)} -> {_came(step)}")
+        lines.append(f"  step {step.number}, {step.seconds:g} s: {said(step)} -> {came(step)}")
     return "\n".join(lines)
 
 
@@ -62,15 +62,22 @@ def _shown(outcome: Outcome) -> list[Step]:
     return outcome.trace[-SHOWN:]
 
 
-def _said(step: Step) -> str:
+def said(step: Step) -> str:
+    """What the model said and asked for in a step, as one line."""
     calls = ", ".join(describe(call) for call in step.reply.calls)
-    return calls or describe(step.reply.text) or "nothing"
+    return "; ".join(part for part in (describe(step.reply.text), calls) if part) or "nothing"
 
 
-def _came(step: Step) -> str:
-    return "; ".join(f"{r.status}: {describe(r.text)}" for r in step.results) or "no tool ran"
+def came(step: Step) -> str:
+    """What came of the calls of a step, as one line."""
+    return "; ".join(_result(result) for result in step.results) or "no tool ran"
+
+
+def _result(result: Result) -> str:
+    text = describe(result.text)
+    return text if result.status == NOT_RUN else f"{result.status}: {text}"  # that text says it already
 
 
 def _row(step: Step) -> str:
-    cells = (f"{step.seconds:g}", _said(step), _came(step))
+    cells = (f"{step.seconds:g}", said(step), came(step))
     return f'<tr><th scope="row">{step.number}</th>{"".join(f"<td>{html.escape(c)}</td>" for c in cells)}</tr>'

@@ -17,6 +17,7 @@ from stoplib import (
     batch,
     call,
     max_steps,
+    max_tool_calls,
     run,
     script,
     time_limit,
@@ -174,6 +175,18 @@ class TestText:
         outcome = run(looking(), "go", tools=LOOK, guards=[max_steps(SHOWN + 3)])
         lines = as_text(outcome).splitlines()
         assert (SHOWN + 2, "  (3 earlier steps are not shown)") == (len(lines), lines[1])
+
+    def test_a_reply_with_a_text_and_calls(self):
+        """What the model said beside its calls is shown as well."""
+        outcome = run(script(Reply("I look", call("look").calls), answer("x")), "go", tools=LOOK, clock=ManualClock())
+        assert "  step 1, 0 s: I look; look() -> ok: nothing" == as_text(outcome).splitlines()[1]
+
+    def test_a_call_that_did_not_run(self):
+        """A call that did not run any more is said to be so once."""
+        model = always(batch(call("look"), call("look")))
+        outcome = run(model, "go", tools=LOOK, guards=[max_tool_calls(1), max_steps(5)], clock=ManualClock())
+        came = as_text(outcome).splitlines()[1].partition(" -> ")[2]
+        assert "ok: nothing; not run: the run stopped (max_tool_calls)" == came
 
     def test_a_model_that_said_nothing(self):
         """A reply without a word is shown as nothing."""

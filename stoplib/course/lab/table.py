@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from stoplib.events import describe
+from stoplib.display import came, said
 from stoplib.outcome import Outcome
 from stoplib.transcript import Step
 
@@ -27,7 +27,5 @@ def transcript(outcome: Outcome) -> str:
 
 
 def _row(step: Step) -> str:
-    said = "; ".join([describe(step.reply.text)] * bool(step.reply.text) + [describe(call) for call in step.calls])
-    results = "; ".join(f"{result.status.replace('_', ' ')}: {describe(result.text)}" for result in step.results)
-    cells = (f"{step.seconds:g}", f"{step.reply.usage.total:,}", said or "nothing", results or "no tool has run")
+    cells = (f"{step.seconds:g}", f"{step.reply.usage.total:,}", said(step), came(step))
     return f'<tr><th scope="row">{step.number}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in cells)}</tr>'
