@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from stoplib.course.show import safely, status_line, widget_library
@@ -197,7 +198,7 @@ class Number(ByOption):
         return "type a number"
 
     def example(self) -> str:
-        return "3"
+        return next(str(n) for n in count(10) if self.option(str(n)) is None)  # no hint: it is none of the options
 
     def field(self, widgets: Any) -> Any:
         return widgets.Text(description="Your number", placeholder="then press Enter", continuous_update=False)

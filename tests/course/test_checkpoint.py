@@ -221,7 +221,15 @@ def test_the_text_of_a_choice_says_all_that_is_needed(checkpoints, said):
 def test_the_text_of_a_number_says_all_that_is_needed(checkpoints, said):
     """Without a field the prompt shows how to give a number by code."""
     checkpoints.predict("5.1")
-    assert said() == ['Checkpoint 5.1: type a number, then run the next cell. Without buttons: predict("5.1", 3)']
+    assert said() == ['Checkpoint 5.1: type a number, then run the next cell. Without buttons: predict("5.1", 10)']
+
+
+@pytest.mark.parametrize(("values", "example"), [(["3"], 10), (["9"], 10), (["10"], 11), (["11", "10.0", "12"], 13)])
+def test_the_example_of_a_number_is_no_hint(said, values, example):
+    """The number that the prompt shows is neither the truth nor a mistake that is told of."""
+    options = [{"value": value, "text": value, "why": "It is so."} for value in values]
+    Checkpoints({"5.1": {"kind": "number", "question": "How many?", "options": options}}).predict("5.1")
+    assert f'Without buttons: predict("5.1", {example})' in said()[0]
 
 
 def test_the_prompt_keeps_a_prediction(checkpoints, said):
