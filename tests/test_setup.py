@@ -521,6 +521,23 @@ def test_lab_settings_are_ones_that_jupyterlab_knows() -> None:
         assert ours.keys() - known.keys() == set()
 
 
+def test_what_is_for_teachers_is_hidden_by_its_right_name() -> None:
+    """What JupyterLab is told to leave out exists in it: nothing comes back because it got another name."""
+    page = json.loads((commands.SETTINGS / "page_config.json").read_text(encoding="utf-8"))
+    extensions = Path(sys.prefix, "share", "jupyter", "labextensions")
+    assert [name for name in page["disabledExtensions"] if not (extensions / name / "package.json").is_file()] == []
+    config = Path(sys.prefix, "etc", "jupyter", "jupyter_server_config.d", "nbgrader.json")
+    servers = json.loads(config.read_text(encoding="utf-8"))["ServerApp"]["jpserver_extensions"]
+    assert {f"nbgrader.server_extensions.{name}" for name in commands.NOT_FOR_LEARNERS} == servers.keys()
+
+
+def test_what_is_for_teachers_is_switched_off(root: Path, started: list[str]) -> None:
+    """JupyterLab is started without the parts of nbgrader."""
+    commands.main(["lab"], str(root))
+    off = {f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{n}=False" for n in commands.NOT_FOR_LEARNERS}
+    assert off <= set(started)
+
+
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port on which something listens."""

@@ -32,6 +32,8 @@ START = "notebooks/00_start_here.ipynb"
 SETTINGS = Path(__file__).with_name("jupyterlab")
 INTERRUPTED = 130
 LAST_PORT = 65535
+# nbgrader is here for its tests; its menu and its buttons are a teacher's.
+NOT_FOR_LEARNERS = ("formgrader", "validate_assignment", "assignment_list", "course_list")
 
 
 def main(arguments: Sequence[str], folder: str) -> int:
@@ -78,6 +80,7 @@ def lab_options(environment: Environment) -> list[str]:
         f"--LabApp.app_settings_dir={SETTINGS}",
         f"--LabApp.workspaces_dir={environment.folder / 'lab-workspaces'}",
         "--Application.log_level=ERROR",
+        *(f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{name}=False" for name in NOT_FOR_LEARNERS),
         "--KernelManager.transport_encryption=auto",  # without it every kernel starts with a warning
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
