@@ -235,12 +235,17 @@ def as_guard(value: Any) -> Guard:
         raise TypeError(f"{value.__name__} is a kind of guard: give it its limit, {value.__name__}(…)")
     if isinstance(value, Guard):
         return value
-    if hasattr(value, "fires") or hasattr(value, "gates") or hasattr(value, "usual_gates"):  # nobody would look there
+    if has_parts(value):  # nobody would look there
         name = getattr(value, "__name__", type(value).__name__)
         raise TypeError(f"{name} has parts of a guard: derive its class from stoplib.Guard")
     if callable(value):
         return Function(value)
     raise TypeError(f"not a guard: {value!r}; a guard is built like max_steps(10), or a function of the run")
+
+
+def has_parts(value: Any) -> bool:
+    """Whether something has what only a guard needs."""
+    return any(hasattr(value, part) for part in ("fires", "gates", "usual_gates"))
 
 
 def _join(kind: type[Joined], *sides: Any) -> Guard:

@@ -42,14 +42,6 @@ def told(source, **options):
     return " ".join(marks.sentences)
 
 
-def command(process):
-    """The command of a process, or nothing if it has ended."""
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
-
-
 class TestFiles:
     """What is left of a grading in the folder for temporary files: nothing."""
 

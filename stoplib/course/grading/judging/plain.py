@@ -22,7 +22,7 @@ from typing import Any
 
 from stoplib import guards
 from stoplib.course.checks import OURS, shown
-from stoplib.guards.core import AllOf, AnyOf, Function, Guard
+from stoplib.guards.core import AllOf, AnyOf, Function, Guard, has_parts
 from stoplib.messages import Reply, ToolCall, Usage
 from stoplib.tools import Tool, Traits
 from stoplib.values import Value
@@ -132,7 +132,7 @@ def _function(value: Any, tables: Tables) -> Packed:
         "name": str(getattr(value, "__name__", type(value).__name__)),
         "doc": str(getattr(value, "__doc__", None) or ""),
         "parameters": parameters_of(value),
-        "gates": any(hasattr(value, part) for part in ("fires", "gates", "usual_gates")),
+        "gates": has_parts(value),
     }
 
 

@@ -32,6 +32,10 @@ ERRORS: dict[str, type[BaseException]] = {
 KNOWN_ERRORS = frozenset(ERRORS.values())
 
 
+# Those of any run: what a recorded one holds besides is the judge's.
+SENT = vars(Run("", lambda: 0.0)).keys() - inside.NOT_SENT
+
+
 class Keeper(Protocol):
     """Who gives out handles, and knows what the other end has been told of a run."""
 
@@ -90,7 +94,7 @@ class Told:
         first_step, first_message = max(0, self.steps - 1), self.messages
         self.steps, self.messages = len(run.trace), len(run.messages)
         return {
-            "state": {key: value for key, value in vars(run).items() if key not in inside.NOT_SENT},
+            "state": {name: getattr(run, name) for name in SENT},
             "trace": (first_step, run.trace[first_step:]),
             "messages": (first_message, run.messages[first_message:]),
             "repeats": self.fetch,
