@@ -137,29 +137,23 @@ class RecordedRun(Recounted):
     def stop_at_reply(self) -> None:
         """Raises EndOfRecording where the live run was stopped between a reply and what it asks for."""
         if self.next is None and self.stops_at_reply:
-            self.record_rest()
+            self.record_results()
+            raise EndOfRecording
 
     def record_results(self) -> None:
         """What came of the current reply's calls. Raises EndOfRecording where the live run was stopped."""
-        if self.next is not None:
-            self._replay_results()
-            return
-        if self.recorded.at == "asked":
-            self.record_rest()
-        self._replay_results()
-        self.seconds, self.waited = self.recorded.seconds, self.recorded.waited  # a person may have been waited for
-
-    def record_rest(self) -> None:
-        """The live run was stopped in this step."""
-        self._replay_results()
-        raise EndOfRecording
-
-    def _replay_results(self) -> None:
-        for result in self._current.results:
+        step, then = self._current, self.recorded
+        for result in step.results:
             self.record_result(result)
         if self._inner:
-            for inner in self._inner.pop(self._current.number, ()):
+            for inner in self._inner.pop(step.number, ()):
                 self.take_in(inner)
+        if self.next is None:
+            if then.at == "asked":
+                raise EndOfRecording
+            self.seconds, self.waited = then.seconds, then.waited  # a person may have been waited for
+        elif len(self._results) == len(self.batch):
+            self.trace[-1] = step  # the same step: one is kept, not two
 
 
 class Replay(Loop):
@@ -169,11 +163,11 @@ class Replay(Loop):
 
     def _steps(self) -> Generator[Wanted, Any, Ending]:
         yield from ()
-        steps = super()._steps()
+        steps, reply = super()._steps(), self.run.next_reply
         try:
             next(steps)
             while True:  # all that the steps ask for is replies
-                steps.send(self.run.next_reply())
+                steps.send(reply())
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         except EndOfRecording:

@@ -48,20 +48,32 @@ def _looking(guards: Iterable[Guard]) -> Look:
 
 def _asking(guards: Iterable[Guard]) -> Look:
     """A look that asks each of these guards: those that fire, each with what it saw, in order; None if none does."""
-    asked = [(g, _quick(g)) for g in guards]
+    asked = [_asking_one(g) for g in guards]
+    if len(asked) == 1:
+        return asked[0]
 
     def ask(run: Run) -> Fired | None:
         fired: Fired | None = None
-        for g, fires in asked:
-            try:
-                seen = fires(run)
-                if seen:
-                    fired = fired or []
-                    fired.append((g, seen if isinstance(seen, str) else _said(g, run)))
-            except Exception as error:
-                error.add_note(f"(in the guard {g.name})")
-                raise
+        for ask_one in asked:
+            if seen := ask_one(run):
+                fired = fired + seen if fired else seen
         return fired
+
+    return ask
+
+
+def _asking_one(guard: Guard) -> Look:
+    fires = _quick(guard)
+
+    def ask(run: Run) -> Fired | None:
+        try:
+            seen = fires(run)
+            if not seen:
+                return None
+            return [(guard, seen if isinstance(seen, str) else _said(guard, run))]
+        except Exception as error:
+            error.add_note(f"(in the guard {guard.name})")
+            raise
 
     return ask
 

@@ -108,6 +108,22 @@ class TestOtherGuards:
         assert before == (facts(outcome), [list(step.results) for step in outcome.trace])
         assert facts(one) == facts(other)
 
+    def test_the_steps_are_those_of_the_recording(self):
+        """A long recording is kept once: the steps of a replay are the recorded ones, where they are whole."""
+        outcome = recorded(steps=8)
+        again = replay(outcome, [max_steps(5)])
+        assert [True] * 5 == [one is other for one, other in zip(again.trace, outcome.trace, strict=False)]
+
+    @pytest.mark.parametrize("steps", [1, 2, 3])
+    def test_a_recording_that_lacks_a_result(self, steps):
+        """A result that is missing in a recording is answered in the replay, and the recording stays as it is."""
+        outcome = recorded(steps=3)
+        outcome.trace[0].results.clear()
+        outcome.trace[1].results.clear()
+        again = replay(outcome, [max_steps(steps)])
+        assert ([], []) == (outcome.trace[0].results, outcome.trace[1].results)
+        assert requests(again.messages)[-1] == results(again.messages)[-1]
+
     def test_a_replay_of_a_replay(self):
         """A replay is an outcome, so it can be replayed with tighter guards."""
         outcome = recorded(steps=8)
