@@ -88,7 +88,7 @@ class Reply(_Reply):
     """What one model call gave back.
 
     `stop` is the API's own word for why the model stopped talking; None means `tool_use` if there
-    are calls and `end_turn` if there are none. Raises TypeError for a text that is none.
+    are calls and `end_turn` if there are none. Raises TypeError for a text or a usage that is none.
     """
 
     __slots__ = ()
@@ -102,6 +102,8 @@ class Reply(_Reply):
     ) -> Reply:
         if not isinstance(text, str) and text is not None:
             raise TypeError(f"a reply's text must be a str, not {text!r}")
+        if not isinstance(usage, Usage):
+            raise TypeError(f"a reply's usage must be a Usage, such as Usage(100, 20), not {usage!r}")
         # Some APIs send no text at all beside a tool call.
         return new(cls, (text or "", calls if type(calls) is tuple else tuple(calls), usage, stop))
 

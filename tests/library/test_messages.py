@@ -72,6 +72,12 @@ class TestReply:
             Reply(text)
         assert "" == Reply(None).text
 
+    @pytest.mark.parametrize("usage", [None, 100, (100, 20), {"input": 100}])
+    def test_a_usage_is_a_usage(self, usage):
+        """What is no `Usage`, such as an API's own, is refused where the reply is made, not when it is counted."""
+        with pytest.raises(TypeError, match=r"must be a Usage, such as Usage\(100, 20\), not "):
+            Reply("x", usage=usage)
+
 
 class TestShorthand:
     """`answer`, `call` and `batch`."""

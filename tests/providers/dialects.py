@@ -9,7 +9,7 @@ from itertools import pairwise
 import anthropic
 import openai
 
-from stoplib import Reply, ToolCall
+from stoplib import ToolCall
 from stoplib.providers import anthropic_messages, openai_chat, openai_responses
 
 MODEL = "a-model"
@@ -40,7 +40,7 @@ def pieces(text, size=4):
 def numbered(reply, number):
     """The reply with an id for each call."""
     calls = [ToolCall(c.name, c.args, c.id or f"id_{number}_{place}") for place, c in enumerate(reply.calls, 1)]
-    return Reply(reply.text, calls, reply.usage, reply.stop)
+    return reply._replace(calls=tuple(calls))
 
 
 def changed(now, before, *names):

@@ -88,7 +88,7 @@ class TestErrors:
     @only(but=("messages", "stream"))  # whose first event holds them
     def test_no_tokens_reported(self, api):
         """Unknown is not zero: a reply without its tokens ends the run, so that no budget is gone round."""
-        api.says(Reply("x", usage=None))
+        api.says(Reply("x")._replace(usage=None))
         outcome = api.run()
         assert (outcome.reason, outcome.complete) == ("fatal", False)
         assert "the API reported no tokens for this call" in outcome.detail
