@@ -56,6 +56,17 @@ class Run:
     inner       the runs that have ended within this one, see `Inner`
     """
 
+    # Python looks up more than 30 names of an object in a dict; these have a place. A guard may still add its own.
+    # fmt: off
+    __slots__ = (
+        "task", "messages", "trace", "steps", "tool_calls", "calls_of", "tokens", "characters", "asked", "spent",
+        "seconds", "waited", "errors", "refusals", "batch", "at", "requested", "largest", "repeats", "inner",
+        "running", "outer", "guards", "over", "model", "price", "live", "summary_to_come", "output_cap", "notes",
+        "known_tools", "_usage", "_settled", "_results", "_batch_traits", "_clock", "_start", "_last_reading",
+        "__dict__", "__weakref__",
+    )
+    # fmt: on
+
     def __init__(
         self,
         task: str,
@@ -78,35 +89,24 @@ class Run:
         self.characters = len(task)
         self.asked = 0
         self.spent = 0.0
-        self.seconds = 0.0
-        self.waited = 0.0
-        self.errors = 0
-        self.refusals = 0
+        self.seconds = self.waited = 0.0
+        self.errors = self.refusals = 0
         self.batch: tuple[ToolCall, ...] = ()
-        #: how far the current step has come: called, replied, asked
-        self.at = "called"
-        #: characters of the request for a closing summary, once it has been made
-        self.requested = 0
+        self.at = "called"  #: how far the current step has come: called, replied, asked
+        self.requested = 0  #: characters of the request for a closing summary, once it has been made
         self.largest = 0
         self.repeats = Repeats(longest)
         self.inner: list[Inner] = []
-        #: the runs that are going on within this one
-        self.running: list[Run] = []
-        #: the run around this one, whose limits are shared
-        self.outer = outer
-        #: its `GuardSet`, for the runs within it
-        self.guards: Any = None
+        self.running: list[Run] = []  #: the runs that are going on within this one
+        self.outer = outer  #: the run around this one, whose limits are shared
+        self.guards: Any = None  #: its `GuardSet`, for the runs within it
         self.over = False
         self.model = model
         self.price = price
-        #: whether the run is happening; what is replayed costs nothing, and nobody needs its messages (`Recounted`)
-        self.live = True
-        #: whether a closing summary may follow, for which one step and the reserves are kept back
-        self.summary_to_come = False
-        #: the most tokens that the model can answer with, if it says so
-        self.output_cap = output_cap
-        #: what guards keep during this run; they have no memory of their own
-        self.notes: dict[Any, Any] = {}
+        self.live = True  #: whether it is happening: a replay costs nothing, and nobody needs its messages
+        self.summary_to_come = False  #: whether room is kept back for a closing summary: one step, and the reserves
+        self.output_cap = output_cap  #: the most tokens that the model can answer with, if it says so
+        self.notes: dict[Any, Any] = {}  #: what guards keep during this run; they have no memory of their own
         self.known_tools = tools or {}
         self._usage = [0, 0, 0, 0]
         self._settled = 0.0

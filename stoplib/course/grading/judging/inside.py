@@ -34,7 +34,9 @@ PRINTED_CHARACTERS = 4_000
 LINES_A_CALL = 20
 
 # What of a run is not sent each time: what grows is sent in parts, and what guards keep stays where they are.
-NOT_SENT = ("trace", "messages", "repeats", "notes", "guards", "outer", "running", "_results", "_clock")
+GROWS = ("trace", "messages", "repeats", "_results")
+STAYS = ("notes", "guards", "outer", "running", "_clock", "__dict__", "__weakref__")
+NOT_SENT = frozenset((*GROWS, *STAYS))
 
 
 class NotYet(Exception):
@@ -256,13 +258,14 @@ class Mirror(Run):
     """A run of the judge's, as far as it has been told."""
 
     fetch: Callable[[], Any]
+    _repeats: Any
 
     @property
     def repeats(self) -> Any:  # type: ignore[override]
         """Fetched when a guard looks at it; few do."""
-        if self.__dict__.get("_repeats") is None:
-            self.__dict__["_repeats"] = self.fetch()
-        return self.__dict__["_repeats"]
+        if self._repeats is None:
+            self._repeats = self.fetch()
+        return self._repeats
 
 
 def run(handle: int, told: dict[str, Any]) -> Mirror:
@@ -273,7 +276,9 @@ def run(handle: int, told: dict[str, Any]) -> Mirror:
         mirror = here.runs[handle] = Mirror.__new__(Mirror)
         mirror.trace, mirror.messages, mirror.notes = [], [], {}
         here.tables.came(mirror, handle)
-    mirror.__dict__.update(told["state"], _repeats=None, fetch=told["repeats"], _clock=told["clock"])
+    for name, value in told["state"].items():
+        setattr(mirror, name, value)
+    mirror._repeats, mirror.fetch, mirror._clock = None, told["repeats"], told["clock"]
     for name in ("trace", "messages"):
         first, new = told[name]
         getattr(mirror, name)[first:] = new

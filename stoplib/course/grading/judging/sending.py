@@ -33,7 +33,7 @@ KNOWN_ERRORS = frozenset(ERRORS.values())
 
 
 # Those of any run: what a recorded one holds besides is the judge's.
-SENT = vars(Run("", lambda: 0.0)).keys() - inside.NOT_SENT
+SENT = frozenset(Run.__slots__) - inside.NOT_SENT
 
 
 class Keeper(Protocol):
