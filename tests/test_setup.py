@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 import venv
 from collections.abc import Iterator, Sequence
@@ -536,6 +537,29 @@ def test_what_is_for_teachers_is_switched_off(root: Path, started: list[str]) ->
     commands.main(["lab"], str(root))
     off = {f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{n}=False" for n in commands.NOT_FOR_LEARNERS}
     assert off <= set(started)
+
+
+def test_jupyterlab_starts_with_nothing_but_its_address(root: Path, tmp_path: Path) -> None:
+    """A learner's terminal shows where the course is, and no warning that says nothing to a learner."""
+    (root / "work").mkdir()
+    options = [*commands.lab_options(Environment(root)), "--no-browser", "--port=0", "--ServerApp.ip=127.0.0.1"]
+    own = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    said = tmp_path / "said.txt"
+    with said.open("w", encoding="utf-8") as out:
+        command = [sys.executable, "-m", "jupyterlab", *options]
+        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env={**os.environ, **own})
+    try:
+        while "copy and paste" not in said.read_text(encoding="utf-8") and server.poll() is None:
+            time.sleep(0.1)
+    finally:
+        server.kill()
+        server.wait()
+    lines = [line.strip() for line in said.read_text(encoding="utf-8").splitlines()]
+    assert [line for line in lines if line and not line.startswith(ADDRESS)] == []
+
+
+# What a Jupyter server says of where it is.
+ADDRESS = ("[C ", "To access the server", "file:", "Or copy and paste", "http://")
 
 
 @pytest.fixture

@@ -81,6 +81,7 @@ def lab_options(environment: Environment) -> list[str]:
         f"--LabApp.workspaces_dir={environment.folder / 'lab-workspaces'}",
         "--Application.log_level=ERROR",
         *(f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{name}=False" for name in NOT_FOR_LEARNERS),
+        "--ServerApp.jpserver_extensions=notebook_shim=False",  # it reads settings of old, and warns at each start
         "--KernelManager.transport_encryption=auto",  # without it every kernel starts with a warning
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
