@@ -26,13 +26,17 @@ class Reason:
 
 @dataclass(frozen=True)
 class GuardFacts:
-    """A guard: how it is called, when it fires, where it looks, what it does not see. Texts are Markdown."""
+    """A guard: how it is called, when it fires, where it looks, what it does not see. Texts are Markdown.
+
+    One that may object is asked before the model's answer is taken for the end.
+    """
 
     name: str
     signature: str
     fires: str
     gates: tuple[str, ...]
     bounds: bool
+    may_object: bool
     blind: str
     then: str
 
@@ -72,6 +76,7 @@ def all_guards(docs: Path) -> list[GuardFacts]:
             first_sentence(inspect.getdoc(kinds[name]) or ""),
             kinds[name].usual_gates,
             kinds[name].bounds,
+            kinds[name].objection is not Guard.objection,
             blind[name],
             _of(name, then, "reasons.md"),
         )

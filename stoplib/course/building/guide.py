@@ -45,7 +45,7 @@ def guide(docs: Path, shown: Sequence[Shown], voice: Voice) -> str:
 
 
 def _guard(guard: GuardFacts, shown: Sequence[Shown], voice: Voice) -> str:
-    gates = ", ".join(f"`{gate}`" for gate in guard.gates)
+    gates = ", ".join(f"`{gate}`" for gate in guard.gates) + ", and when the model answers" * guard.may_object
     used = [one for one in shown if one.kind != "text"]
     return _entry(
         guard.name,

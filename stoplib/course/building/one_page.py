@@ -88,7 +88,7 @@ def _guards(guards: Sequence[GuardFacts]) -> str:
         (
             f"<code>{escape(guard.signature)}</code>{' †' if guard.bounds else ''}",
             to_html(guard.fires),
-            "<br>".join(f"<code>{gate}</code>" for gate in guard.gates),
+            "<br>".join([*(f"<code>{gate}</code>" for gate in guard.gates), *["an answer"] * guard.may_object]),
             to_html(guard.blind),
             to_html(guard.then),
         )
