@@ -88,7 +88,8 @@ class Reply(_Reply):
     """What one model call gave back.
 
     `stop` is the API's own word for why the model stopped talking; None means `tool_use` if there
-    are calls and `end_turn` if there are none. Raises TypeError for a text or a usage that is none.
+    are calls and `end_turn` if there are none. Raises TypeError for a text or a usage that is none,
+    and for one call that is not in a list.
     """
 
     __slots__ = ()
@@ -105,7 +106,13 @@ class Reply(_Reply):
         if not isinstance(usage, Usage):
             raise TypeError(f"a reply's usage must be a Usage, such as Usage(100, 20), not {usage!r}")
         # Some APIs send no text at all beside a tool call.
-        return new(cls, (text or "", calls if type(calls) is tuple else tuple(calls), usage, stop))
+        return new(cls, (text or "", calls if type(calls) is tuple else _several(calls), usage, stop))
+
+
+def _several(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    if isinstance(calls, ToolCall):  # a tuple itself, of its name, its arguments and its id
+        raise TypeError(f"a reply's calls must be a list of ToolCalls: write [{calls!r}]")
+    return tuple(calls)
 
 
 def answer(text: str, *, usage: Usage = NO_USAGE) -> Reply:

@@ -56,6 +56,11 @@ class TestReply:
         calls = [ToolCall("a"), ToolCall("b")]
         assert tuple(calls) == Reply(calls=calls).calls == Reply(calls=iter(calls)).calls
 
+    def test_one_call_is_no_list(self):
+        """A call that is not in a list is a tuple all the same, and would be taken for three calls."""
+        with pytest.raises(TypeError, match=r"must be a list of ToolCalls: write \[ToolCall\(name='a'"):
+            Reply(calls=ToolCall("a"))
+
     def test_is_frozen(self):
         """A reply cannot be changed afterwards."""
         with pytest.raises(AttributeError):
