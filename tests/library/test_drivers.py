@@ -394,4 +394,4 @@ class TestCtrlCAnywhere:
 def test_event_kinds_are_documented():
     """Every kind of event that a run sends is described in the docstring of `Event`."""
     kinds = {e.kind for e in steps(script(call("look"), answer("x")), "go", tools=LOOK)}
-    assert [] == [kind for kind in kinds if f"\n    {kind} " not in Event.__doc__]
+    assert [] == [kind for kind in kinds if f"\n{kind} " not in inspect.getdoc(Event)]
