@@ -16,6 +16,7 @@ from typing import IO, Any
 from stoplib.traces.jsonstream import END, NO_JSON, Broken, Item, items
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 GZIP_BITS = 31
 PIECE = 1 << 16
 
@@ -43,6 +44,15 @@ def _inside(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
             yield path
+
+
+def encoding_of(start: bytes) -> str:
+    """How a text that begins so is written: UTF-8, or UTF-16 as Windows' PowerShell and Excel write it.
+
+    >>> encoding_of("{}".encode("utf-16")), encoding_of(b"{}")
+    ('utf-16', 'utf-8')
+    """
+    return "utf-16" if start.startswith(UTF_16) else "utf-8"
 
 
 class Source:
@@ -75,7 +85,7 @@ class Source:
                 yield from _archive(self._raw)
             else:
                 plain = BufferedReader(Unpacked(self._raw)) if start.startswith(GZIP) else self._raw
-                with TextIOWrapper(plain, encoding="utf-8", errors="replace") as text:
+                with TextIOWrapper(plain, encoding=encoding_of(start), errors="replace") as text:
                     yield from items(text)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stoplib.traces.fields import label_of
-from stoplib.traces.files import Paths, Source, files_of
+from stoplib.traces.files import Paths, Source, encoding_of, files_of
 from stoplib.traces.formats import FORMATS, Format, Head, Options
 from stoplib.traces.jsonstream import NOT_AS_IT_SHOULD, Broken, broken_by
 from stoplib.traces.report import Report
@@ -81,9 +81,10 @@ def labels_of(path: str | PathLike[str]) -> dict[str, Any]:
     Raises ValueError for what is none of these.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        content = Path(path).read_bytes()
+        text = content.decode(encoding_of(content)).removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise ValueError(f"{path} has no labels: it is no text in UTF-8") from None
+        raise ValueError(f"{path} has no labels: it is no text in UTF-8 or UTF-16") from None
     try:
         found: Any = json.loads(text)
     except (ValueError, RecursionError):  # no JSON, or nested deeper than Python can follow
@@ -157,7 +158,7 @@ class Reading:
         try:
             form = recognised(source)
             if form is None:
-                self.report.drop(str(source.path), "", NO_FORMAT)
+                self.report.drop(str(source.path), "", NO_FORMAT, "" if source.size else "it is empty")
                 return
             for trace in self._of_format(source, form):
                 found += 1

@@ -102,6 +102,26 @@ def test_packed_files_one_behind_the_other(tmp_path):
     assert 5 == len(list(read(tmp_path)))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_files_as_windows_writes_them(tmp_path, encoding):
+    """What PowerShell's `>` makes of a program's output: two bytes a letter, a mark at the beginning, `\\r\\n`."""
+    mark = "\ufeff" if encoding.endswith(("le", "be")) else ""
+    line = json.dumps({"messages": [{"role": "assistant", "content": "läuft"}]}, ensure_ascii=False)
+    (tmp_path / "runs.jsonl").write_bytes(f"{mark}{line}\r\n{line}\r\n".encode(encoding))
+    labels = tmp_path / ".labels.csv"
+    labels.write_bytes(f"{mark}runs#1,success\r\nruns#2,failure\r\n".encode(encoding))
+    runs = list(read(tmp_path, labels=labels))
+    assert [("läuft", "success"), ("läuft", "failure")] == [(run.steps[0].text, run.label) for run in runs]
+
+
+def test_an_empty_file_is_told_as_such(tmp_path):
+    """There is nothing to find a format in."""
+    (tmp_path / "a.jsonl").touch()
+    reading = read(tmp_path)
+    assert [] == list(reading)
+    assert str(reading.report).endswith("a.jsonl: no known format: it is empty")
+
+
 def test_many_conversations_without_a_tool(tmp_path):
     """A file is recognised although nothing tells its format for thousands of lines."""
     line = json.dumps({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})
