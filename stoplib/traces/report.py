@@ -101,26 +101,28 @@ class Report:
     def _lines(self) -> list[str]:
         if not self.total and not self.dropped:
             return []
-        formats = ", ".join(f"{n} {name} ({_number(self.files[name], 'file')})" for name, n in self.runs.items())
+        formats = ", ".join(f"{n:,} {name} ({_number(self.files[name], 'file')})" for name, n in self.runs.items())
         lines = [
             f"read     {_number(self.total, 'run')}{f': {formats}' if formats else ''}",
             f"         {_number(self.steps, 'model call')}, {_number(self.tool_calls, 'tool call')}",
-            "labels   " + ", ".join(f"{self.labels[label]} {label}" for label in LABELS),
+            "labels   " + ", ".join(f"{self.labels[label]:,} {label}" for label in LABELS),
         ]
         if named := {model: n for model, n in self.models.items() if model}:
-            lines.append("models   " + ", ".join(f"{model} ({n})" for model, n in sorted(named.items())))
+            lines.append("models   " + ", ".join(f"{model} ({n:,})" for model, n in sorted(named.items())))
         lines += [f"known    {line}" for line in self._coverage()]
-        lines += [f"dropped  {n}: {why}" for why, n in self.dropped.most_common()]
+        lines += [f"dropped  {n:,}: {why}" for why, n in self.dropped.most_common()]
         lines += [f"         {example}" for example in self.examples]
         return lines
 
     def _coverage(self) -> list[str]:
-        used = f"{self.with_usage} of {_number(self.steps, 'model call')}"
+        used = f"{self.with_usage:,} of {_number(self.steps, 'model call')}"
         lines = [
             f"tokens of {used}" + (f"; only one sum for {_number(self.totals_only, 'run')}" if self.totals_only else "")
         ]
-        lines.append(f"cost in {self.known['cost']} of {_number(self.total, 'run')}, times in {self.known['seconds']}")
-        errors = ", ".join(f"{how} in {n}" for how, n in self.errors.most_common())
+        lines.append(
+            f"cost in {self.known['cost']:,} of {_number(self.total, 'run')}, times in {self.known['seconds']:,}"
+        )
+        errors = ", ".join(f"{how} in {n:,}" for how, n in self.errors.most_common())
         lines.append(f"failed calls: {errors or 'no run'}")
         missing = [(self.total - self.known[what], what) for what in ("arguments", "results")]
         lines += [f"no {what} in {_number(n, 'run')}" for n, what in missing if n]
