@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 
 from stoplib.events import describe
+from stoplib.limits import in_seconds
 from stoplib.outcome import Outcome, counted
 from stoplib.transcript import NOT_RUN, Result, Step
 
@@ -32,7 +33,7 @@ def as_text(outcome: Outcome) -> str:
     if left_out > 0:
         lines.append(f"  ({left_out} earlier steps are not shown)")
     for step in _shown(outcome):
-        lines.append(f"  step {step.number}, {step.seconds:g} s: {said(step)} -> {came(step)}")
+        lines.append(f"  step {step.number}, {in_seconds(step.seconds)}: {said(step)} -> {came(step)}")
     return "\n".join(lines)
 
 
@@ -50,9 +51,9 @@ def spend(outcome: Outcome) -> str:
     parts.append(counted(outcome.usage.total, "token"))
     if outcome.cost is not None:
         parts.append(f"{outcome.cost:g} of money")
-    parts.append(f"{outcome.seconds:g} s")
+    parts.append(in_seconds(outcome.seconds))
     if outcome.waited:
-        parts.append(f"{outcome.waited:g} s of them waiting for a person")
+        parts.append(f"{in_seconds(outcome.waited)} of them waiting for a person")
     if outcome.inner:
         parts.append(f"with {counted(len(outcome.inner), 'run')} within it")
     return ", ".join(parts)
@@ -79,5 +80,5 @@ def _result(result: Result) -> str:
 
 
 def _row(step: Step) -> str:
-    cells = (f"{step.seconds:g}", said(step), came(step))
+    cells = (in_seconds(step.seconds).removesuffix(" s"), said(step), came(step))
     return f'<tr><th scope="row">{step.number}</th>{"".join(f"<td>{html.escape(c)}</td>" for c in cells)}</tr>'

@@ -81,3 +81,12 @@ def in_full(number: float) -> str:
     ('1234567', '0.3')
     """
     return f"{number:.0f}" if number == number // 1 else f"{number:g}"
+
+
+def in_seconds(seconds: float) -> str:
+    """A time that was measured, for people: to the millisecond.
+
+    >>> in_seconds(0.000204651), in_seconds(12.3456), in_seconds(90.0)
+    ('0 s', '12.346 s', '90 s')
+    """
+    return f"{in_full(round(seconds, 3))} s"

@@ -7,6 +7,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple
 
+from stoplib.limits import in_seconds
 from stoplib.messages import Message, Usage
 from stoplib.prices import Price
 from stoplib.reasons import COMPLETE, FATAL
@@ -105,7 +106,8 @@ class Outcome(Value):
 
     def __repr__(self) -> str:
         parts = [counted(self.steps, "step"), counted(self.tool_calls, "tool call"), counted(self.usage.total, "token")]
-        parts += [f"{self.seconds:g} s"] if self.cost is None else [f"cost {self.cost:g}", f"{self.seconds:g} s"]
+        parts += [] if self.cost is None else [f"cost {self.cost:g}"]
+        parts.append(in_seconds(self.seconds))
         said = f": {self.answer!r}" if self.answer else f" ({self.detail})" if self.detail else ""
         return f"<{self.reason}{said} | {', '.join(parts)}>"
 

@@ -106,6 +106,14 @@ class TestRepr:
         outcome = run(looking(), "go", tools=LOOK, guards=[max_steps(2)], clock=ManualClock())
         assert "<max_steps (2 of 2 steps used) | 2 steps, 2 tool calls, 0 tokens, 0 s>" == repr(outcome)
 
+    @pytest.mark.parametrize(("seconds", "shown"), [(0.000204651, "0 s"), (0.0015, "0.002 s"), (90.25, "90.25 s")])
+    def test_times_to_the_millisecond(self, seconds, shown):
+        """What a real clock measures below that says nothing; the outcome keeps it."""
+        clock = iter([0.0, seconds]).__next__
+        outcome = run(script(answer("Paris")), "go", clock=clock)
+        assert f"<answered: 'Paris' | 1 step, 0 tool calls, 0 tokens, {shown}>" == repr(outcome)
+        assert seconds == outcome.seconds
+
 
 class TestReport:
     """`report()`: the outcome as JSON-ready facts."""
