@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import html
 
-from stoplib.events import describe
 from stoplib.limits import in_seconds
-from stoplib.outcome import Outcome, counted
+from stoplib.outcome import Outcome, counted, describe
 from stoplib.transcript import NOT_RUN, Result, Step
 
 SHOWN = 20

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stoplib.messages import Reply, ToolCall
-from stoplib.outcome import Outcome
+from stoplib.outcome import Outcome, describe
 from stoplib.state import Run
 from stoplib.transcript import Result
 
@@ -58,9 +58,3 @@ def print_trace(event: Event) -> None:
     """
     if event.kind != "reply" or (event.reply and event.reply.text):
         print(event)
-
-
-def describe(value: Any) -> str:
-    """A value as one short line, for traces and details."""
-    text = " ".join(str(value).split())
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -38,7 +38,8 @@ def script(*replies: Reply) -> Model:
     def scripted(messages: list[Message]) -> Reply:
         step = said(messages)
         if step >= len(replies):
-            raise IndexError(f"the script has {len(replies)} replies and was asked for one more")
+            has = "1 reply" if len(replies) == 1 else f"{len(replies)} replies"
+            raise IndexError(f"the script has {has} and was asked for one more")
         return replies[step]
 
     return scripted

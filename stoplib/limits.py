@@ -63,13 +63,15 @@ def flag(owner: str, name: str, value: Any) -> bool:
 
 
 def a_time(reading: float) -> float:
-    """Return what a clock shows. Raises ValueError if that is no number.
+    """Return what a clock shows. Raises TypeError for what is no number, and ValueError for a nan or an infinity.
 
     >>> a_time(float("nan"))
     Traceback (most recent call last):
     ValueError: the clock shows nan, which is no time
     """
-    if reading != reading:
+    if not isinstance(reading, (int, float)):
+        raise TypeError(f"the clock shows {reading!r}; it must be seconds as a number, such as time.monotonic gives")
+    if not math.isfinite(reading):
         raise ValueError(f"the clock shows {reading!r}, which is no time")
     return reading
 

@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import Any
 
 from stoplib import reasons
-from stoplib.events import Event, describe
+from stoplib.events import Event
 from stoplib.guards import GATES, GuardSet, Look
 from stoplib.messages import Fatal, Reply, ToolCall
 from stoplib.nesting import hand_over, looking_outside, outside, settle_outside
-from stoplib.outcome import Ending, Outcome, counted, in_words, outcome_of
+from stoplib.outcome import Ending, Outcome, counted, describe, in_words, outcome_of
 from stoplib.requests import CUT_OFF, DeadlinePassed, Request, what_went_wrong
 from stoplib.state import Run
 from stoplib.tools import Toolbox, as_text, own_copy

@@ -44,6 +44,12 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def describe(value: Any) -> str:
+    """A value as one short line, for traces and details."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def in_words(error: BaseException) -> str:
     """An exception in words, also if it has none of its own."""
     try:
@@ -108,7 +114,7 @@ class Outcome(Value):
         parts = [counted(self.steps, "step"), counted(self.tool_calls, "tool call"), counted(self.usage.total, "token")]
         parts += [] if self.cost is None else [f"cost {self.cost:g}"]
         parts.append(in_seconds(self.seconds))
-        said = f": {self.answer!r}" if self.answer else f" ({self.detail})" if self.detail else ""
+        said = f": {describe(repr(self.answer))}" if self.answer else f" ({self.detail})" if self.detail else ""
         return f"<{self.reason}{said} | {', '.join(parts)}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from stoplib.events import describe
 from stoplib.limits import whole
 from stoplib.messages import Message, Reply
-from stoplib.outcome import in_words
+from stoplib.outcome import describe, in_words
 from stoplib.providers.parts import BrokenReply, Json
 from stoplib.providers.wire import Gathering, Wire
 

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from stoplib.events import describe
 from stoplib.limits import flag, whole
 from stoplib.messages import NO_USAGE, Message, Reply, ToolCall, Usage
+from stoplib.outcome import describe
 from stoplib.providers.parts import Json, Turn
 
 

@@ -5,7 +5,7 @@
 import pytest
 
 from stoplib import Event, Reply, Run, ToolCall, answer, batch, call, max_steps, print_trace, run, script, steps, tool
-from stoplib.events import describe
+from stoplib.outcome import describe
 
 from .helpers import LOOK, looking
 

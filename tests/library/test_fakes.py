@@ -69,7 +69,7 @@ class TestScript:
         """A script that has run out is an error, which says how many replies there were."""
         outcome = run(script(call("search", query="a")), "go", tools=SEARCH)
         assert ("fatal", IndexError) == (outcome.reason, type(outcome.error))
-        assert "the script has 1 replies and was asked for one more" in outcome.detail
+        assert "the script has 1 reply and was asked for one more" in outcome.detail
 
     def test_an_unused_reply_is_no_error(self):
         """A run that is stopped earlier leaves the rest unsaid."""

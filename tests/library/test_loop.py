@@ -4,6 +4,8 @@
 
 import asyncio
 from contextlib import suppress
+from datetime import datetime
+from fractions import Fraction
 
 import pytest
 
@@ -265,6 +267,13 @@ class TestTime:
         except ValueError:
             reason = "refused"
         assert reason in ("fatal", "refused")
+
+    @pytest.mark.parametrize("shown", ["12:00", None, datetime(2026, 1, 1), Fraction(1, 3), float("inf")])
+    def test_a_clock_that_shows_no_seconds(self, shown):
+        """The run ends before the first call and names what the clock shows."""
+        outcome = run(looking(), "go", tools=LOOK, clock=lambda: shown)
+        assert ("fatal", 0) == (outcome.reason, outcome.steps)
+        assert f"the clock shows {shown!r}" in outcome.detail
 
     def test_a_clock_that_fails(self):
         """A clock that fails in mid-run ends the run with its transcript, and its error is kept."""

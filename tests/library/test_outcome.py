@@ -106,6 +106,12 @@ class TestRepr:
         outcome = run(looking(), "go", tools=LOOK, guards=[max_steps(2)], clock=ManualClock())
         assert "<max_steps (2 of 2 steps used) | 2 steps, 2 tool calls, 0 tokens, 0 s>" == repr(outcome)
 
+    def test_stays_one_line(self):
+        """A long answer is cut off there; the outcome keeps it whole."""
+        outcome = run(script(answer("word\n" * 100_000)), "go", clock=ManualClock())
+        assert 140 > len(repr(outcome))
+        assert 500_000 == len(outcome.answer)
+
     @pytest.mark.parametrize(("seconds", "shown"), [(0.000204651, "0 s"), (0.0015, "0.002 s"), (90.25, "90.25 s")])
     def test_times_to_the_millisecond(self, seconds, shown):
         """What a real clock measures below that says nothing; the outcome keeps it."""

@@ -12,9 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from stoplib.course.charts.drawing import BLUE, BROWN, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, RUNNING, Chart
-from stoplib.events import describe
 from stoplib.messages import ToolCall
-from stoplib.outcome import Outcome, counted
+from stoplib.outcome import Outcome, counted, describe
 from stoplib.repeats import canonical
 from stoplib.transcript import DECLINED, ERROR, NOT_RUN, OK, Step
 

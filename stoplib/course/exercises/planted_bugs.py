@@ -16,7 +16,7 @@ from typing import Any
 
 import stoplib
 from stoplib.course.checks import ChecksFailed, Endless, Muted, Verdict, bounded, judge, lines_of, shown, shuffled
-from stoplib.events import describe
+from stoplib.outcome import describe
 
 EXERCISE = "08"
 MOST_LINES = 60_000

@@ -18,7 +18,7 @@ from typing import Any
 import stoplib
 from stoplib import ManualClock, Outcome, Reply, Usage, answer, batch, call
 from stoplib.course.checks import ChecksFailed, Endless, Muted, Verdict, bounded, fresh, judge
-from stoplib.events import describe
+from stoplib.outcome import describe
 from stoplib.tools import Toolbox
 
 EXERCISE = "10"
