@@ -48,7 +48,8 @@ def main(arguments: Sequence[str]) -> int:
             )
         _write(found, options)
     except (OSError, ValueError, TypeError, ImportError) as error:
-        print(f"stoplib limits: {error}", file=sys.stderr)
+        told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
+        print(f"stoplib limits: {told}", file=sys.stderr)
         return WRONG
     return 0
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import fill, wrap
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from stoplib.guards import Guard
@@ -147,8 +148,8 @@ class Findings:
             said = f"No guard set is proposed: {self.refused}"
             return fill(said, WIDTH, initial_indent="# ", subsequent_indent="# ") + "\n"
         kinds = {type(guard) for guard in self.guards if type(guard).__module__.startswith("stoplib.")}
-        names = ", ".join(sorted(kind.__name__ for kind in kinds))  # guards of one's own are where one has them
-        lines = [*wrap(f"from stoplib import ({names})", WIDTH), "", "GUARDS = ["]
+        names = sorted(kind.__name__ for kind in kinds)  # guards of one's own are where one has them
+        lines = [_import(names), "", "GUARDS = ["]
         for guard, reason in self.proposal:
             lines.append(fill(reason, WIDTH, initial_indent="    # ", subsequent_indent="    # "))
             lines.append(f"    {guard!r},")
@@ -185,3 +186,20 @@ class Findings:
         from stoplib.traces.chart import draw
 
         draw(self).savefig(path)
+
+
+def _import(names: Sequence[str]) -> str:
+    """An import of these names, as formatters write it.
+
+    >>> print(_import(["max_steps", "time_limit"]))
+    from stoplib import max_steps, time_limit
+    >>> print(_import(["a" * 50, "b" * 50]).replace("a" * 50, "a").replace("b" * 50, "b"))
+    from stoplib import (
+        a,
+        b,
+    )
+    """
+    line = f"from stoplib import {', '.join(names)}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join(["from stoplib import (", *(f"    {name}," for name in names), ")"])

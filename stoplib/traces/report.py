@@ -85,9 +85,11 @@ class Report:
         return total
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as plain data."""
+        """The report as plain data, in an order that depends on nothing else."""
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
         return {
-            f.name: dict(value) if isinstance(value := getattr(self, f.name), Counter) else value for f in fields(self)
+            name: dict(sorted(value.items(), key=str)) if isinstance(value, Counter) else value
+            for name, value in found.items()
         }
 
     def __str__(self) -> str:
