@@ -49,12 +49,17 @@ class RecordedError(Exception):
 def save(outcome: Outcome, path: str | PathLike[str]) -> None:
     """Write a run to a file. An existing file is replaced only when the new one is whole.
 
-    Raises TypeError if an argument of a tool call is no JSON value; nothing is written then.
+    Raises TypeError if an argument of a tool call is no JSON value, IsADirectoryError or FileNotFoundError
+    where no file can be; nothing is written then.
     """
     lines = "".join(_as_json(line) + "\n" for line in _lines(outcome))
     from pathlib import Path  # takes longer to import than the rest of the package
 
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder '{target.parent}' to write {target.name} into")
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         draft.write_text(lines, encoding="utf-8", newline="\n")

@@ -175,9 +175,12 @@ class token_budget(Limit):
             return None
         known = "what the last one sent and received, new results estimated" if run.steps else "estimated"
         return (
-            f"{in_full(used)} of {in_full(limit)} tokens used, and the next call would need about {sent + answer}:"
-            f" {sent} to send ({known}), {answer} for the answer"
+            f"{in_full(used)} of {in_full(limit)} tokens used{_kept_back(self.reserve, run)}, and the next call would"
+            f" need about {sent + answer}: {sent} to send ({known}), {answer} for the answer"
         )
+
+    def says(self, run: Run) -> str:
+        return f"{super().says(run)}{_kept_back(self.reserve, run)}"
 
 
 class cost_budget(Limit):
@@ -229,7 +232,16 @@ class cost_budget(Limit):
         cost = run.price.of(Usage(input=sent, output=answer))
         if used + cost <= limit:
             return None
-        return f"{used:g} of {limit:g} spent, and the next call would cost about {cost:g}"
+        kept = _kept_back(self.reserve, run)
+        return f"{used:g} of {limit:g} spent{kept}, and the next call would cost about {cost:g}"
+
+    def says(self, run: Run) -> str:
+        return f"{super().says(run)}{_kept_back(self.reserve, run)}"
+
+
+def _kept_back(reserve: float, run: Run) -> str:
+    """What the limit in a detail is short of the one that was given."""
+    return f", {in_full(reserve)} kept back for the summary" if reserve and run.summary_to_come else ""
 
 
 class rough_token_budget(Limit):

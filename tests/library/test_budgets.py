@@ -291,10 +291,10 @@ class TestTokenBudget:
         assert (reason, steps) == (outcome.reason, outcome.steps)
 
     def test_with_a_summary_the_reserve_is_kept_back(self):
-        """With `summarize` the run stops at n - reserve, and the detail gives that limit."""
+        """With `summarize` the run stops at n - reserve, and the detail gives that limit and what it is short of n."""
         model = always(call("look", usage=Usage(20)))
         outcome = run(model, "go", tools=LOOK, guards=[token_budget(100, reserve=40), max_steps(50)], summarize=True)
-        assert ("60 of 60 tokens used", 80) == (outcome.detail, outcome.usage.total)
+        assert ("60 of 60 tokens used, 40 kept back for the summary", 80) == (outcome.detail, outcome.usage.total)
 
 
 class TestHardTokenBudget:

@@ -3,6 +3,7 @@
 # ruff: noqa: SIM300
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -225,17 +226,25 @@ class TestTheFile:
             outcome.save(path)
         assert (["run.jsonl"], "once") == ([p.name for p in tmp_path.iterdir()], load(path).task)
 
-    def test_no_draft_is_left_when_saving_fails(self, tmp_path):
-        """If saving fails, here because the name is that of a folder, no draft is left beside it."""
-        (tmp_path / "run.jsonl").mkdir()
-        with pytest.raises(OSError, match=r"run\.jsonl"):
-            a_run().save(tmp_path / "run.jsonl")
-        assert ["run.jsonl"] == [path.name for path in tmp_path.iterdir()]
+    def test_no_draft_is_left_when_saving_fails(self, tmp_path, monkeypatch):
+        """If the file cannot be put in its place, no draft is left beside it, and an older file stays."""
+        path = saved(looking_at("once"), tmp_path)
 
-    def test_a_folder_that_is_not_there(self, tmp_path):
-        """A folder that does not exist is the usual error."""
-        with pytest.raises(FileNotFoundError):
+        def fails(draft, target):
+            raise PermissionError(f"{target} is held by another program")
+
+        monkeypatch.setattr(Path, "replace", fails)
+        with pytest.raises(PermissionError):
+            looking_at("twice").save(path)
+        assert (["run.jsonl"], "once") == ([p.name for p in tmp_path.iterdir()], load(path).task)
+
+    def test_where_no_file_can_be(self, tmp_path):
+        """A folder, and a file in a folder that is not there, are named as they were given."""
+        with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+            a_run().save(tmp_path)
+        with pytest.raises(FileNotFoundError, match=r"there is no folder '.*nowhere' to write run.jsonl into"):
             a_run().save(tmp_path / "nowhere" / "run.jsonl")
+        assert [] == list(tmp_path.iterdir())
 
 
 def looking_at(task):
